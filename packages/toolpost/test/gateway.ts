@@ -1,3 +1,4 @@
+import type { CallContext } from '../src/executor/context.ts'
 import { ToolExecutor } from '../src/executor/executor.ts'
 import type { GatewayOptions } from '../src/gateway/context.ts'
 import { createGateway, type Gateway } from '../src/gateway/gateway.ts'
@@ -35,6 +36,27 @@ export function patientTool(name = 'patient') {
   return { tool, begun: begun.promise, aborted: aborted.promise, finish: finished.resolve }
 }
 
+/** A tool that takes any arguments. */
+export function toolNamed(name: string, handler: (args: object, options: CallContext) => unknown, more = {}) {
+  return defineTool({
+    name,
+    description: `Does ${name}`,
+    schema: { type: 'object' },
+    ...more,
+    handler,
+  }) as Tool
+}
+
+export function executorOf(...tools: Tool[]): ToolExecutor {
+  const manager = new ToolManager()
+  for (const tool of tools) manager.addCustomTool(tool)
+  return new ToolExecutor(manager)
+}
+
+/** The headers of someone with this token. */
+export const as = (token: string) => ({ authorization: `Bearer ${token}` })
+export const PATIENCE = { interval: 10, timeout: 15_000 }
+
 export const echoTool = defineTool({
   name: 'echo',
   description: 'Gives back its arguments',
@@ -59,9 +81,7 @@ export function testGateway(
   tools: readonly Tool[] = [echoTool],
   options: Partial<GatewayOptions> = {},
 ): TestGateway {
-  const manager = new ToolManager()
-  for (const tool of tools) manager.addCustomTool(tool)
-  const executor = options.executor ?? new ToolExecutor(manager)
+  const executor = options.executor ?? executorOf(...tools)
   const token = options.clients || options.oauth || options.project?.config?.clients ? OWNER_TOKEN : false
   const gateway = createGateway({ executor, token, ...options })
   return {

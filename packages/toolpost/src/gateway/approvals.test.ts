@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { dataOf, testGateway } from '../../test/gateway.ts'
-import { ToolExecutor } from '../executor/executor.ts'
+import { as, dataOf, executorOf, testGateway, toolNamed } from '../../test/gateway.ts'
 import { Approvals, policy } from '../interceptors/index.ts'
-import { defineTool } from '../tools/tool.ts'
-import { ToolManager } from '../tools/tool-manager.ts'
 
 const CLAUDE = 'claude-token-0123456789'
 const HOME = 'home-token-0123456789!?'
@@ -14,21 +11,11 @@ const clients = {
   home: { token: HOME, approves: true },
   limited: { token: LIMITED, tools: ['other'], approves: true },
 }
-const as = (token: string) => ({ authorization: `Bearer ${token}` })
 
 function setUp() {
   const runs: unknown[] = []
-  const tools = new ToolManager()
-  tools.addCustomTool(
-    defineTool({
-      name: 'wipe',
-      description: 'Wipes',
-      schema: { type: 'object' },
-      handler: args => runs.push(args),
-    }),
-  )
   const approvals = new Approvals()
-  const executor = new ToolExecutor(tools)
+  const executor = executorOf(toolNamed('wipe', args => runs.push(args)))
   executor.use(policy([{ then: 'ask' }], { approvals }))
   const gateway = testGateway([], { executor, approvals, clients, token: OWN })
   const wipe = (token: string) => gateway.post('/api/tools/wipe/call', { path: '/' }, { headers: as(token) })

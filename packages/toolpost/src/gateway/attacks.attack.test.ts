@@ -1,20 +1,11 @@
 import { connect } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { describe, expect, it } from 'vitest'
-import { dataOf, echoTool, type TestGateway, testGateway } from '../../test/gateway.ts'
+import { dataOf, echoTool, type TestGateway, testGateway, toolNamed } from '../../test/gateway.ts'
 import { unharmed } from '../../test/unharmed.ts'
-import { defineTool } from '../tools/tool.ts'
 import { createHttpServer } from './serve-gateway.ts'
 
-const TOOLS = [
-  echoTool,
-  defineTool({
-    name: 'long',
-    description: 'long',
-    schema: { type: 'object' },
-    handler: () => 'some words '.repeat(1_000_000),
-  }),
-]
+const TOOLS = [echoTool, toolNamed('long', () => 'some words '.repeat(1_000_000))]
 
 const META = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { dataOf, echoTool, testGateway } from '../../test/gateway.ts'
+import { as, dataOf, echoTool, testGateway, toolNamed } from '../../test/gateway.ts'
 import { CLIENTS } from '../../test/mcp-clients.ts'
 import { ToolExecutor } from '../executor/executor.ts'
 import { limits } from '../interceptors/index.ts'
 import { OfflineClient } from '../models/index.ts'
 import { recordingLogger } from '../testing/index.ts'
-import { defineTool, type Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import type { GatewayOptions } from './context.ts'
 import { serveGateway } from './serve-gateway.ts'
@@ -17,17 +16,8 @@ const clients = {
   claude: { token: CLAUDE, tools: ['echo', 'fs__*'] },
   home: { token: HOME },
 }
-const as = (token: string) => ({ authorization: `Bearer ${token}` })
 
-function tool(name: string): Tool {
-  return defineTool({
-    name,
-    description: `Does ${name}`,
-    schema: { type: 'object' },
-    sentences: [`perform ${name}`],
-    handler: () => `${name} done`,
-  })
-}
+const tool = (name: string) => toolNamed(name, () => `${name} done`, { sentences: [`perform ${name}`] })
 
 function gatewayWith(options: Partial<GatewayOptions> = {}, logger = recordingLogger()) {
   const manager = new ToolManager()

@@ -1,31 +1,15 @@
 import { describe, expect, it } from 'vitest'
+import { executorOf, PATIENCE, toolNamed } from '../../test/gateway.ts'
 import { CLIENTS } from '../../test/mcp-clients.ts'
-import { ToolExecutor } from '../executor/executor.ts'
 import { Approvals, type ApprovalsOptions, policy } from '../interceptors/index.ts'
-import { defineTool } from '../tools/tool.ts'
-import { ToolManager } from '../tools/tool-manager.ts'
 import { type ServeOptions, serveGateway } from './serve-gateway.ts'
-
-const PATIENCE = { interval: 10, timeout: 15_000 }
 
 /** A gateway with one destructive tool, and how often that ran. */
 async function serveDelete(options: ApprovalsOptions = {}, guard: Partial<ServeOptions> = { token: false }) {
   const approvals = new Approvals(options)
-  const tools = new ToolManager()
   const runs: unknown[] = []
-  tools.addCustomTool(
-    defineTool({
-      name: 'delete',
-      description: 'Deletes a file',
-      schema: { type: 'object' } as Record<string, unknown>,
-      destructive: true,
-      handler: args => {
-        runs.push(args)
-        return 'deleted'
-      },
-    }),
-  )
-  const executor = new ToolExecutor(tools)
+  const remove = (args: unknown) => (runs.push(args) ? 'deleted' : '')
+  const executor = executorOf(toolNamed('delete', remove, { destructive: true }))
   executor.use(policy(undefined, { approvals }))
   const gateway = await serveGateway({ port: 0, executor, approvals, ...guard })
   const close = () => gateway.close({ drainMs: 0 })

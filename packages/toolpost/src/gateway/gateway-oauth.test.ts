@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto'
 import { type CryptoKey, exportSPKI, generateKeyPair, importJWK, SignJWT } from 'jose'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { dataOf, echoTool, testGateway } from '../../test/gateway.ts'
+import { as, dataOf, echoTool, testGateway } from '../../test/gateway.ts'
 import { AUDIENCE, inSeconds, TestIssuer, type TokenChanges } from '../../test/oauth-issuer.ts'
 import { Approvals, policy } from '../interceptors/index.ts'
 import type { OAuthConfig } from '../project/config.ts'
@@ -15,7 +15,6 @@ const METADATA = '/.well-known/oauth-protected-resource'
 const tools = ['get_time', 'get_weather', 'control_light', 'hidden'].map(name =>
   defineTool({ name, description: name, schema: { type: 'object' }, handler: () => `${name} done` }),
 )
-const as = (token: string) => ({ authorization: `Bearer ${token}` })
 const namesIn = (data: { tools: { name: string }[] }) => data.tools.map(({ name }) => name)
 
 function gatewayFor(

@@ -1,38 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { dataOf, testGateway } from '../../test/gateway.ts'
-import { BigResults } from '../interceptors/long-results.ts'
+import { dataOf, testGateway, toolNamed } from '../../test/gateway.ts'
 import { fakeClock } from '../testing/index.ts'
-import { defineTool, type Tool } from '../tools/tool.ts'
-import { ToolOutput } from '../tools/tool-output.ts'
+import { BigResults } from '../tools/results/big-results.ts'
 
 const rows = Array.from({ length: 2_000 }, (_, id) => ({ id, name: `row ${id}` }))
-const picture = Buffer.alloc(900_000, 7)
-
-const tool = (name: string, handler: () => unknown): Tool =>
-  defineTool({ name, description: name, schema: { type: 'object' }, readOnly: true, handler })
-
-const TOOLS = [
-  tool('rows', () => ({ rows })),
-  tool('short', () => ({ rows: [] })),
-  tool('picture', () => {
-    const image = (data: Buffer) => ({ type: 'image', data: data.toString('base64'), mimeType: 'image/png' })
-    const blocks = [
-      { type: 'text', text: 'two pictures' },
-      image(picture),
-      image(picture.subarray(0, 60_000)),
-    ]
-    return new ToolOutput('two pictures', blocks)
-  }),
-  tool('page', () => {
-    const resource = {
-      uri: 'x://y',
-      blob: Buffer.alloc(50_000, '<b>').toString('base64'),
-      mimeType: 'text/html',
-    }
-    return new ToolOutput('a page', [{ type: 'resource', resource }])
-  }),
-]
-
 const CLIENT_TOKENS = { ann: 'ann-has-a-long-token', bob: 'bob-has-a-long-token' }
 const clients = {
   ann: { token: CLIENT_TOKENS.ann },
@@ -43,7 +14,10 @@ const as = (name: keyof typeof CLIENT_TOKENS) => ({ authorization: `Bearer ${CLI
 describe('a long result over HTTP', () => {
   const clock = fakeClock()
   const bigResults = new BigResults({ maxTextBytes: 10_000, clock })
-  const gateway = testGateway(TOOLS, { bigResults, clients })
+  const gateway = testGateway([toolNamed('rows', () => ({ rows }), { readOnly: true })], {
+    bigResults,
+    clients,
+  })
   afterAll(() => gateway.close({ drainMs: 0 }))
   const idOf = (handle: string) => handle.slice('result://'.length)
   const call = (name: string, client: 'ann' | 'bob' = 'ann') =>

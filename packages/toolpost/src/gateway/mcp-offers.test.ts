@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { commandLine } from '../../test/command.ts'
+import { PATIENCE } from '../../test/gateway.ts'
 import { type Harness, startServers } from '../../test/hostile-server/harness.ts'
 import { type AnyClient, CLIENTS, type Connect, type Target } from '../../test/mcp-clients.ts'
 import { offeringServer } from '../mcp/test-servers/offering.ts'
 import { type ServedGateway, serveGateway } from './serve-gateway.ts'
 
-const PATIENCE = { interval: 10, timeout: 10_000 }
 const VIEW = {
   ui: { resourceUri: 'ui://forecast/view', visibility: ['app'] },
   'example.com/other': [1, null],

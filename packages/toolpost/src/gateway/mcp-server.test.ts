@@ -1,15 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { dataOf, testGateway } from '../../test/gateway.ts'
-import { type HostileHarness, harnessFor, startHostile } from '../../test/hostile-server/harness.ts'
-import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
+import { dataOf, executorOf, PATIENCE, testGateway, toolNamed } from '../../test/gateway.ts'
+import { type HostileHarness, startHostile } from '../../test/hostile-server/harness.ts'
 import { CLIENTS, connectV1 } from '../../test/mcp-clients.ts'
-import { ToolExecutor } from '../executor/executor.ts'
 import { RpcError } from '../mcp/peer.ts'
-import { defineTool, type Tool } from '../tools/tool.ts'
-import { ToolManager } from '../tools/tool-manager.ts'
+import type { Tool } from '../tools/tool.ts'
 import { type ServedGateway, type ServeOptions, serveGateway } from './serve-gateway.ts'
-
-const PATIENCE = { interval: 10, timeout: 15_000 }
 
 /** What requests of the newest protocol carry. */
 const meta = {
@@ -25,11 +20,8 @@ async function serve(options: ServeOptions): Promise<Served> {
   return { ...served, [Symbol.asyncDispose]: () => served.close({ drainMs: 0 }) }
 }
 
-async function serveLocal(...tools: Tool[]): Promise<Served & { tools: ToolManager }> {
-  const manager = new ToolManager()
-  for (const tool of tools) manager.addCustomTool(tool)
-  const served = await serve({ executor: new ToolExecutor(manager) })
-  return { ...served, tools: manager }
+async function serveLocal(...tools: Tool[]): Promise<Served> {
+  return serve({ executor: executorOf(...tools) })
 }
 
 function cancelled(hostile: HostileHarness): Promise<void> {
@@ -80,14 +72,11 @@ describe.each(CLIENTS)('a client of the %s, with a stdio server behind', (name, 
 
   it('gets valid output schemas and what fits them; an invalid one spoils nothing', async () => {
     const outputSchema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }
-    const base = { description: 'Counts', schema: { type: 'object' }, handler: () => ({ n: 5 }) }
+    const counting = (name: string, more: object) => ({ ...toolNamed(name, () => ({ n: 5 })), ...more })
     await using gateway = await serveLocal(
-      { ...defineTool({ ...base, name: 'good' }), title: 'Good', outputSchema },
-      {
-        ...defineTool({ ...base, name: 'bad' }),
-        outputSchema: { type: 'object', properties: { n: { type: 'no' } } },
-      },
-      { ...defineTool({ ...base, name: 'worse' }), outputSchema: { $ref: '#/nowhere', type: 'object' } },
+      counting('good', { title: 'Good', outputSchema }),
+      counting('bad', { outputSchema: { type: 'object', properties: { n: { type: 'no' } } } }),
+      counting('worse', { outputSchema: { $ref: '#/nowhere', type: 'object' } }),
     )
     await using client = await connect(gateway)
     const [good, bad, worse] = await client.tools()
@@ -97,30 +86,11 @@ describe.each(CLIENTS)('a client of the %s, with a stdio server behind', (name, 
     expect(await client.call('good')).toMatchObject({ structuredContent: { n: 5 } })
     expect(await client.call('bad')).toMatchObject({ content: [{ text: '{"n":5}' }] })
   })
-
-  it('[F36] reaches two tools of one name under predictable names', async () => {
-    const tools = [{ name: 'lamp', inputSchema: { type: 'object' } }]
-    await using servers = harnessFor({
-      first: hostileServer({ label: 'first', tools }),
-      second: hostileServer({ label: 'second', tools }),
-    })
-    await servers.mcp.ready()
-    await using gateway = await serve({ executor: servers.executor, mcp: servers.mcp })
-    await using client = await connect(gateway)
-    expect((await client.tools()).map(({ name }) => name).sort()).toEqual(['lamp', 'second__lamp'])
-    expect(await client.call('lamp')).toMatchObject({ content: [{ text: 'first lamp' }] })
-    expect(await client.call('second__lamp')).toMatchObject({ content: [{ text: 'second lamp' }] })
-  })
 })
 
-const slowEcho = defineTool<{ text?: string }>({
-  name: 'slow_echo',
-  description: 'Gives back its text, later',
-  schema: { type: 'object' },
-  handler: async ({ text }) => {
-    await new Promise(resolve => setImmediate(resolve))
-    return text
-  },
+const slowEcho = toolNamed('slow_echo', async args => {
+  await new Promise(resolve => setImmediate(resolve))
+  return (args as { text?: string }).text
 })
 
 describe('many clients at once', () => {
@@ -145,13 +115,8 @@ describe('an upstream error "missing required client capability"', () => {
   const data = { requiredCapabilities: { elicitation: {} } }
 
   it('reaches clients of the newest protocol as it is', async () => {
-    const needy = defineTool({
-      name: 'needy',
-      description: 'Needs more',
-      schema: { type: 'object' },
-      handler: () => {
-        throw new RpcError('Needs elicitation', { code: -32_021, data })
-      },
+    const needy = toolNamed('needy', () => {
+      throw new RpcError('Needs elicitation', { code: -32_021, data })
     })
     await using gateway = testGateway([needy])
     const accept = 'application/json, text/event-stream'

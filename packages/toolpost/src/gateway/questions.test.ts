@@ -1,18 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { dataOf, testGateway } from '../../test/gateway.ts'
-import { ToolExecutor } from '../executor/executor.ts'
+import { as, dataOf, executorOf, PATIENCE, testGateway, toolNamed } from '../../test/gateway.ts'
 import { ModelClient } from '../models/index.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
-import { defineTool } from '../tools/tool.ts'
-import { ToolManager } from '../tools/tool-manager.ts'
 import type { OpenQuestion } from './api-types.ts'
 
 const CLAUDE = 'claude-token-0123456789'
 const HOME = 'home-token-0123456789!?'
 const OWN = 'own-token-0123456789abc'
 const clients = { claude: { token: CLAUDE }, home: { token: HOME } }
-const as = (token: string) => ({ authorization: `Bearer ${token}` })
-const PATIENCE = { interval: 10, timeout: 15_000 }
 const ASKABLE = { prefer: 'respond-async, questions' }
 
 const schema = {
@@ -27,12 +22,7 @@ const schema = {
 
 /** A tool that answers with what it was answered. */
 const asking = (question: object = { message: 'Who are you?', server: 'forms', schema }) =>
-  defineTool({
-    name: 'asks',
-    description: 'Asks',
-    schema: { type: 'object' } as Record<string, unknown>,
-    handler: async (_, { ask }) => (ask ? ask(question as never) : 'nobody to ask'),
-  })
+  toolNamed('asks', async (_, { ask }) => (ask ? ask(question as never) : 'nobody to ask'))
 
 function setUp(question?: object, options: object = {}) {
   const gateway = testGateway([asking(question)], { clients, token: OWN, ...options })
@@ -57,13 +47,8 @@ describe('questions over HTTP', () => {
     await using _ = gateway
     const called = call()
     const { id, ...question } = await open()
-    expect(question).toMatchObject({
-      message: 'Who are you?',
-      server: 'forms',
-      tool: 'asks',
-      caller: 'claude',
-      schema,
-    })
+    const asked = { message: 'Who are you?', server: 'forms', tool: 'asks', caller: 'claude', schema }
+    expect(question).toMatchObject(asked)
     const content = { name: 'Ada', age: 36, stray: true }
     expect((await answer(id, { action: 'accept', content })).status).toBe(200)
     expect(await resultOf(called)).toEqual({ action: 'accept', content: { name: 'Ada', age: 36 } })
@@ -87,9 +72,7 @@ describe('questions over HTTP', () => {
   })
 
   it('reach the person of a chat', async () => {
-    const tools = new ToolManager()
-    tools.addCustomTool(asking())
-    const executor = new ToolExecutor(tools)
+    const executor = executorOf(asking())
     const model = scriptedModel({ calls: [{ name: 'asks' }] }, 'Done')
     const { gateway, open, answer } = setUp(undefined, { executor, client: new ModelClient({ model }) })
     await using _ = gateway

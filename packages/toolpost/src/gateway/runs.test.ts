@@ -1,17 +1,15 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { configFolder } from '../../test/config-folder.ts'
-import { ADDRESS, dataOf, eventReader, OWNER_TOKEN, patientTool } from '../../test/gateway.ts'
+import { ADDRESS, as, dataOf, eventReader, OWNER_TOKEN, PATIENCE, patientTool } from '../../test/gateway.ts'
 import { MemoryDatabase } from '../../test/memory-durable.ts'
 import { silentLogger } from '../logging/logger.ts'
 import { openProject } from '../project/open-project.ts'
 import { defineTool } from '../tools/tool.ts'
 import { createGateway } from './gateway.ts'
 
-const PATIENCE = { interval: 5, timeout: 15_000 }
 const HOME = 'home-token-0123456789!?'
 const CLAUDE = 'claude-token-0123456789'
 const clients = { home: { token: HOME }, claude: { token: CLAUDE, tools: ['count'] } }
-const as = (token: string) => ({ authorization: `Bearer ${token}` })
 
 /** A gateway with a tool that counts its calls, and one that waits. */
 async function durableGateway(config: object = { durable: true, clients }) {

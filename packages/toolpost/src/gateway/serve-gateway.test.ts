@@ -1,33 +1,23 @@
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { echoTool, eventReader, patientTool } from '../../test/gateway.ts'
-import { ToolExecutor } from '../executor/executor.ts'
+import { echoTool, eventReader, executorOf, patientTool } from '../../test/gateway.ts'
 import { DEFAULT_PORT } from '../project/config.ts'
 import type { Tool } from '../tools/tool.ts'
-import { ToolManager } from '../tools/tool-manager.ts'
+import { createGateway } from './gateway.ts'
 import { type ServeOptions, serveGateway } from './serve-gateway.ts'
 
-function executorWith(...tools: Tool[]): ToolExecutor {
-  const manager = new ToolManager()
-  for (const tool of tools) manager.addCustomTool(tool)
-  return new ToolExecutor(manager)
-}
-
 async function serve(options: Partial<ServeOptions> = {}, ...tools: Tool[]) {
-  const served = await serveGateway({ token: false, port: 0, executor: executorWith(...tools), ...options })
+  const served = await serveGateway({ token: false, port: 0, executor: executorOf(...tools), ...options })
   return { ...served, [Symbol.asyncDispose]: () => served.close({ drainMs: 0 }) }
 }
 
-function occupy(port: number): Promise<Server & AsyncDisposable> {
-  const server = createServer()
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', () => {
-      const dispose = () => new Promise<void>(done => server.close(() => done()))
-      resolve(Object.assign(server, { [Symbol.asyncDispose]: dispose }))
-    })
-  })
+async function occupy(port: number): Promise<Server & AsyncDisposable> {
+  const server = createServer().listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  const dispose = () => new Promise<void>(done => server.close(() => done()))
+  return Object.assign(server, { [Symbol.asyncDispose]: dispose })
 }
 
 const call = (url: string, tool: string, init: RequestInit = {}) =>
@@ -50,15 +40,10 @@ describe('listening', () => {
 
   it.each([
     ['a port out of range', { port: 70_000 }, 'from 0 to 65535'],
-    ['a port that is no number', { port: Number.NaN }, 'from 0 to 65535'],
     ['a token that is too short', { token: 'fifteen-letters' }, 'at least 16 characters'],
     ['a token that no header takes', { token: 'with a blank and ümlaut' }, 'ASCII'],
     ['another host without a token', { host: '0.0.0.0' }, 'set a token'],
-    [
-      'an address that it does not have',
-      { host: '203.0.113.1', token: 'a-token-of-a-test' },
-      'does not have',
-    ],
+    ['a foreign address', { host: '203.0.113.1', token: 'a-token-of-a-test' }, 'does not have'],
   ])('refuses %s', async (_what, options, message) => {
     await expect(serve(options)).rejects.toThrow(message)
   })
@@ -87,10 +72,6 @@ describe('a client that does not read', () => {
     await new Promise(resolve => deaf.once('readable', resolve))
     const neighbour = eventReader(await fetch(`${served.url}api/events`))
     const body = JSON.stringify({ text: 'x'.repeat(12_000) })
-    let isOver = false
-    void isCut.then(() => {
-      isOver = true
-    })
     const clients = async () =>
       (await (await fetch(`${served.url}metrics`)).text()).match(/event_clients (\d+)/)?.[1]
     // As much as the kernel takes for it, and then what may wait for it here.
@@ -101,7 +82,6 @@ describe('a client that does not read', () => {
     expect(await clients()).toBe('1')
     deaf.resume()
     await isCut
-    expect(isOver).toBe(true)
     await neighbour.cancel()
   })
 })
@@ -127,8 +107,7 @@ describe('closing', () => {
   })
 
   it('[F40] refuses a call whose body was still on its way', async () => {
-    const { createGateway } = await import('./gateway.ts')
-    const gateway = createGateway({ token: false, executor: executorWith(echoTool) })
+    const gateway = createGateway({ token: false, executor: executorOf(echoTool) })
     const body = new ReadableStream({
       pull: async controller => {
         await gateway.close()

@@ -1,25 +1,27 @@
 import { describe, expect, it, vi } from 'vitest'
-import { deferred, echoTool, patientTool, type TestGateway, testGateway } from '../../test/gateway.ts'
-import { defineTool } from '../tools/tool.ts'
+import {
+  as,
+  deferred,
+  echoTool,
+  PATIENCE,
+  patientTool,
+  type TestGateway,
+  testGateway,
+  toolNamed,
+} from '../../test/gateway.ts'
 
 const EXTENSION = 'io.modelcontextprotocol/tasks'
-const PATIENCE = { interval: 10, timeout: 10_000 }
 
 const schema = { type: 'object', properties: { text: { type: 'string' } } }
 
 /** Asks two questions at once, when it is told to, and says what came of them. */
 const mayAsk = deferred<void>()
-const asking = defineTool({
-  name: 'asking',
-  description: 'Asks',
-  schema: { type: 'object' },
-  handler: async (_args, options) => {
-    await mayAsk.promise
-    options.reportProgress?.({ progress: 1, message: 'about to ask' })
-    const asked = ['Who?', 'Where?'].map(message => options.ask?.({ message, schema }))
-    const answers = await Promise.all(asked)
-    return answers.map(answer => answer?.content?.text ?? answer?.action ?? 'nobody').join(' ')
-  },
+const asking = toolNamed('asking', async (_args, options) => {
+  await mayAsk.promise
+  options.reportProgress?.({ progress: 1, message: 'about to ask' })
+  const asked = ['Who?', 'Where?'].map(message => options.ask?.({ message, schema }))
+  const answers = await Promise.all(asked)
+  return answers.map(answer => answer?.content?.text ?? answer?.action ?? 'nobody').join(' ')
 })
 
 /** A client of the newest protocol by hand: that of the SDK does not know tasks. */
@@ -124,12 +126,9 @@ describe('tasks for a client of the newest protocol', () => {
 
   it('a task of another client does not exist', async () => {
     const { tool } = patientTool()
-    const clients = {
-      list: { ann: { token: 'token-of-ann-0123456' }, bob: { token: 'token-of-bob-0123456' } },
-    }
-    await using gateway = testGateway([tool], { clients: clients.list } as never)
-    const of = (name: 'ann' | 'bob') =>
-      modernClient(gateway, undefined, { authorization: `Bearer ${clients.list[name].token}` })
+    const clients = { ann: { token: 'token-of-ann-0123456' }, bob: { token: 'token-of-bob-0123456' } }
+    await using gateway = testGateway([tool], { clients })
+    const of = (name: 'ann' | 'bob') => modernClient(gateway, undefined, as(clients[name].token))
     const { taskId } = (await of('ann')('tools/call', { name: 'patient' })).result
     for (const method of ['tasks/get', 'tasks/cancel', 'tasks/update']) {
       const { error } = await of('bob')(method, { taskId, inputResponses: {} })

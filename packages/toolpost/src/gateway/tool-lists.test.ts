@@ -1,15 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { dataOf, testGateway } from '../../test/gateway.ts'
+import { dataOf, testGateway, toolNamed } from '../../test/gateway.ts'
 import { CLIENTS } from '../../test/mcp-clients.ts'
-import { defineTool, type Tool } from '../tools/tool.ts'
+import type { Tool } from '../tools/tool.ts'
 import { serveGateway } from './serve-gateway.ts'
 
-const turn = defineTool({
-  name: 'turn',
-  description: 'Switches a light',
-  schema: { type: 'object', properties: { action: { enum: ['on', 'off'] } }, required: ['action'] },
-  handler: () => 'done',
-})
+const turn = toolNamed('turn', () => 'done')
 
 describe('a tool that cannot be read', () => {
   const hostile = (name: string, schema: object, more: object = {}): Tool =>
@@ -56,7 +51,7 @@ describe('a tool that cannot be read', () => {
   }
   const names = ['turn', ...spoiled.map(({ name }) => name)]
 
-  it('[F45] leaves the list whole, and is in it', async () => {
+  it('[F45] leaves the list and the description of the API whole, and is in them', async () => {
     await using gateway = gatewayWith(spoiled)
     const { tools } = await dataOf(gateway.get('/api/tools'))
     expect(tools.map(({ name }: Tool) => name)).toEqual(names)
@@ -64,10 +59,6 @@ describe('a tool that cannot be read', () => {
       expect(schema.type).toBe('object')
       expect(signature).toMatch(/^\w+\(.*\)$/)
     }
-  })
-
-  it('[F45] leaves the description of the API whole', async () => {
-    await using gateway = gatewayWith(spoiled)
     const { paths } = await dataOf(gateway.get('/api/openapi.json'))
     for (const name of names) expect(paths[`/api/tools/${name}/call`].post.operationId).toBe(name)
   })

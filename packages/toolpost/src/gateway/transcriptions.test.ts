@@ -4,30 +4,21 @@ import type { VoiceInput } from '../project/voice.ts'
 
 const wav = new TextEncoder().encode('RIFF, as far as the gateway cares')
 
-function hearing(answer: Awaited<ReturnType<VoiceInput['transcribe']>>) {
-  const heard: Uint8Array[] = []
-  const voice: VoiceInput = {
-    transcribe: async bytes => {
-      heard.push(bytes)
-      return answer
-    },
-  }
-  return { voice, heard }
-}
-
 /** Understands when it is told to; says when it was begun and aborted. */
 function patientVoice() {
   const begun = deferred<void>()
   const aborted = deferred<void>()
   const words = deferred<{ text: string }>()
+  const heard: Uint8Array[] = []
   const voice: VoiceInput = {
-    transcribe: (_wav, { signal }) => {
+    transcribe: (bytes, { signal }) => {
+      heard.push(bytes)
       signal.addEventListener('abort', () => aborted.resolve())
       begun.resolve()
       return words.promise
     },
   }
-  return { voice, begun: begun.promise, aborted: aborted.promise, understand: words.resolve }
+  return { voice, heard, begun: begun.promise, aborted: aborted.promise, understand: words.resolve }
 }
 
 type Body = Uint8Array | string | ReadableStream<Uint8Array> | undefined
@@ -39,7 +30,8 @@ async function send(gateway: Pick<TestGateway, 'fetch'>, body: Body, more: Reque
 
 describe('POST /api/transcriptions', () => {
   it('takes a recording and answers with its words', async () => {
-    const { voice, heard } = hearing({ text: ' Turn on the light. ' })
+    const { voice, heard, understand } = patientVoice()
+    understand({ text: ' Turn on the light. ' })
     await using gateway = testGateway([], { voice })
     const response = await send(gateway, wav, { headers: { 'content-type': 'Audio/WAV; rate=16000' } })
     expect(response.status).toBe(200)
