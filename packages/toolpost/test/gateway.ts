@@ -112,6 +112,30 @@ export async function dataOf(response: Response | Promise<Response>): Promise<an
   return (await response).json()
 }
 
+/** A request of the newest MCP protocol, by hand. */
+export function newestRequest(method: string, params: Record<string, unknown> = {}, capabilities = {}) {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'by hand', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': capabilities,
+  }
+  const name = params.taskId ?? params.name
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': method,
+    ...(typeof name === 'string' && { 'mcp-name': name }),
+  }
+  return { headers, body: { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } } }
+}
+
+/** The last message of an answer over MCP, which may be a stream. */
+export async function messageIn(response: Response) {
+  const text = await response.text()
+  return JSON.parse(text.startsWith('{') ? text : ([...text.matchAll(/^data: (.+)$/gm)].at(-1)?.[1] ?? ''))
+}
+
 export interface ReadEvent {
   type: string
   id: string | undefined

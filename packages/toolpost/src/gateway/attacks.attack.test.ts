@@ -1,28 +1,27 @@
 import { connect } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { describe, expect, it } from 'vitest'
-import { dataOf, echoTool, type TestGateway, testGateway, toolNamed } from '../../test/gateway.ts'
+import {
+  dataOf,
+  echoTool,
+  newestRequest,
+  type TestGateway,
+  testGateway,
+  toolNamed,
+} from '../../test/gateway.ts'
 import { unharmed } from '../../test/unharmed.ts'
 import { createHttpServer } from './serve-gateway.ts'
 
 const TOOLS = [echoTool, toolNamed('long', () => 'some words '.repeat(1_000_000))]
 
-const META = {
-  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-  'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
-  'io.modelcontextprotocol/clientCapabilities': {},
-}
-
 /** A call over MCP; the arguments are JSON. */
 function mcpCall(gateway: TestGateway, name: string, args = '{}'): Promise<Response> {
-  const params = `{"name":"${name}","arguments":${args},"_meta":${JSON.stringify(META)}}`
-  return mcp(gateway, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`, name)
+  const { body, headers } = newestRequest('tools/call', { name, arguments: '-' })
+  return gateway.post('/mcp', JSON.stringify(body).replace('"-"', args), { headers })
 }
 
-function mcp(gateway: TestGateway, body: unknown, name = ''): Promise<Response> {
-  const newest = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name }
-  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
-  return gateway.post('/mcp', body, { headers: { ...headers, ...newest } })
+function mcp(gateway: TestGateway, body: string): Promise<Response> {
+  return gateway.post('/mcp', body, { headers: newestRequest('tools/call').headers })
 }
 
 describe('a huge result', () => {

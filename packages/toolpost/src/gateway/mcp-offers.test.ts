@@ -6,48 +6,20 @@ import { type AnyClient, CLIENTS, type Connect, type Target } from '../../test/m
 import { offeringServer } from '../mcp/test-servers/offering.ts'
 import { type ServedGateway, serveGateway } from './serve-gateway.ts'
 
-const VIEW = {
-  ui: { resourceUri: 'ui://forecast/view', visibility: ['app'] },
-  'example.com/other': [1, null],
-}
+const VIEW = { ui: { resourceUri: 'ui://forecast/view', visibility: ['app'] }, 'example.com/other': [1] }
+const APP = 'text/html;profile=mcp-app'
 const ICONS = [{ src: 'https://example.com/i.png', mimeType: 'image/png', sizes: ['48x48'] }]
 const SHARED = {
   resources: [
     { uri: 'file:///shared', name: 'Shared', mimeType: 'text/plain', size: 3, annotations: { priority: 1 } },
-    {
-      uri: 'ui://forecast/view',
-      name: 'View',
-      mimeType: 'text/html;profile=mcp-app',
-      _meta: VIEW,
-      icons: ICONS,
-    },
+    { uri: 'ui://forecast/view', name: 'View', mimeType: APP, _meta: VIEW, icons: ICONS },
   ],
   templates: [{ uriTemplate: 'note://{id}', name: 'Notes', icons: ICONS }],
-  prompts: [
-    {
-      name: 'greet',
-      title: 'Greet',
-      arguments: [{ name: 'who', required: true }],
-      icons: ICONS,
-      _meta: VIEW,
-    },
-  ],
+  prompts: [{ name: 'greet', arguments: [{ name: 'who', required: true }], icons: ICONS, _meta: VIEW }],
 }
-const tools = [
-  {
-    name: 'forecast',
-    title: 'Forecast',
-    inputSchema: { type: 'object' },
-    outputSchema: { type: 'array', items: { type: 'integer' } },
-    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
-    icons: ICONS,
-    _meta: VIEW,
-  },
-]
-
 /** Two servers that offer the same, one of which has more, and a gateway before them. */
 const servers = {
-  one: offeringServer({ name: 'one', instructions: 'Ask one.', ...SHARED, tools }),
+  one: offeringServer({ name: 'one', instructions: 'Ask one.', ...SHARED }),
   two: offeringServer({
     name: 'two',
     protocol: 'modern',
@@ -125,9 +97,7 @@ describe.each(WAYS)('what servers have beside tools, for a client of the %s', (_
     const below = await client.read('two+x:sub')
     expect(of(below.contents, 'uri')).toEqual(['two+x:sub', 'two+x:sub/below'])
     const view = await client.read('ui://forecast/view')
-    expect(view.contents).toMatchObject([
-      { uri: 'ui://forecast/view', mimeType: 'text/html;profile=mcp-app', _meta: VIEW },
-    ])
+    expect(view.contents).toMatchObject([{ uri: 'ui://forecast/view', mimeType: APP, _meta: VIEW }])
     expect(text(await client.read('note://7'))).toEqual(['one note://7'])
     expect(text(await client.read('two+note://7'))).toEqual(['two note://7'])
   })

@@ -1,17 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { dataOf, executorOf, PATIENCE, testGateway, toolNamed } from '../../test/gateway.ts'
+import { dataOf, executorOf, newestRequest, PATIENCE, testGateway, toolNamed } from '../../test/gateway.ts'
 import { type HostileHarness, startHostile } from '../../test/hostile-server/harness.ts'
 import { CLIENTS, connectV1 } from '../../test/mcp-clients.ts'
 import { RpcError } from '../mcp/peer.ts'
 import type { Tool } from '../tools/tool.ts'
 import { type ServedGateway, type ServeOptions, serveGateway } from './serve-gateway.ts'
-
-/** What requests of the newest protocol carry. */
-const meta = {
-  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-  'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
-  'io.modelcontextprotocol/clientCapabilities': {},
-}
 
 type Served = ServedGateway & AsyncDisposable
 
@@ -119,15 +112,8 @@ describe('an upstream error "missing required client capability"', () => {
       throw new RpcError('Needs elicitation', { code: -32_021, data })
     })
     await using gateway = testGateway([needy])
-    const accept = 'application/json, text/event-stream'
-    const call = (headers: Record<string, string>, _meta?: object) =>
-      gateway.post(
-        '/mcp',
-        { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'needy', ...(_meta && { _meta }) } },
-        { headers: { 'content-type': 'application/json', accept, ...headers } },
-      )
-    const newest = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'needy' }
-    const passedOn = await call(newest, meta)
+    const { body, headers } = newestRequest('tools/call', { name: 'needy' })
+    const passedOn = await gateway.post('/mcp', body, { headers })
     expect(passedOn.status).toBe(400)
     expect(await dataOf(passedOn)).toMatchObject({
       error: { code: -32_021, message: 'Needs elicitation', data },

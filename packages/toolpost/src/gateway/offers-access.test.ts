@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { as, messageIn, newestRequest } from '../../test/gateway.ts'
 import { type Harness, startServers } from '../../test/hostile-server/harness.ts'
 import { type AnyClient, CLIENTS } from '../../test/mcp-clients.ts'
 import { offeringServer } from '../mcp/test-servers/offering.ts'
@@ -75,20 +76,11 @@ describe.each(CLIENTS)('a client of the configuration, of the %s', (_, connect) 
   })
 
   it.each([
-    'file:///private/key',
-    'secret+file:///private/key',
-    'file:///public/../private/key',
-    'secret+file:///public/../private/key',
-    'file:///public/%2e%2e/private/key',
-    'file:///public/.%2E/private/key',
-    'file:///public/%252e%252e/private/key',
-    'file:///public/..%2fprivate/key',
-    'file:///public/%2e%2e%5cprivate/key',
-    'file:///public/..\\private\\key',
-    'file:///public/.\t./private/key',
-    'file:///public/x/..?',
-    'file:///public/..;/private/key',
-    'file:///private/unlisted',
+    ...['file:///private/key', 'secret+file:///private/key', 'file:///private/unlisted'],
+    ...['file:///public/../private/key', 'secret+file:///public/../private/key', 'file:///public/x/..?'],
+    ...['file:///public/%2e%2e/private/key', 'file:///public/%252e%252e/private/key'],
+    ...['file:///public/..%2fprivate/key', 'file:///public/%2e%2e%5cprivate/key'],
+    ...['file:///public/..\\private\\key', 'file:///public/.\t./private/key', 'file:///public/..;/private'],
   ])('cannot read %s, and is not told that it is there', async uri => {
     await expect(ada.read(uri)).rejects.toThrow('Resource not found')
     await expect(bob.read(uri)).rejects.toThrow('Resource not found')
@@ -114,46 +106,26 @@ describe.each(CLIENTS)('a client of the configuration, of the %s', (_, connect) 
 })
 
 describe('a session, or a question that is open', () => {
-  const headers = (token: string, more: Record<string, string> = {}) => ({
-    authorization: `Bearer ${token}`,
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-    ...more,
-  })
-  const post = (token: string, body: object, more: Record<string, string> = {}) =>
-    fetch(`${gateway.url}mcp`, { method: 'POST', headers: headers(token, more), body: JSON.stringify(body) })
-
   it('of the newest protocol is answered by its own client only, and once', async () => {
-    const _meta = {
-      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
-      'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
-    }
     const call = async (token: string, more = {}) => {
-      const params = { name: 'ask', arguments: {}, _meta, ...more }
-      const response = await post(
-        token,
-        { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
-        { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'ask' },
-      )
-      const text = await response.text()
-      return JSON.parse(text.startsWith('{') ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? ''))
+      const params = { name: 'ask', arguments: {}, ...more }
+      const { body, headers } = newestRequest('tools/call', params, { elicitation: { form: {} } })
+      const init = { method: 'POST', headers: { ...headers, ...as(token) }, body: JSON.stringify(body) }
+      return messageIn(await fetch(`${gateway.url}mcp`, init))
     }
+    const isRefused = async (...asked: Parameters<typeof call>) =>
+      expect((await call(...asked)).error.message).toContain('no longer open')
     const { result } = await call(ADA)
     expect(result).toMatchObject({ resultType: 'input_required' })
     const { requestState, inputRequests } = result
     const [key = ''] = Object.keys(inputRequests)
     const answer = { requestState, inputResponses: { [key]: { action: 'accept', content: {} } } }
-    expect((await call(BOB, answer)).error.message).toContain('no longer open')
-    expect((await call(OWN, answer)).error.message).toContain('no longer open')
-    expect((await call(ADA, { ...answer, arguments: { message: 'other' } })).error.message).toContain(
-      'no longer open',
-    )
-    expect((await call(ADA, { ...answer, requestState: `${requestState}x` })).error.message).toContain(
-      'no longer open',
-    )
+    await isRefused(BOB, answer)
+    await isRefused(OWN, answer)
+    await isRefused(ADA, { ...answer, arguments: { message: 'other' } })
+    await isRefused(ADA, { ...answer, requestState: `${requestState}x` })
     const { result: done } = await call(ADA, answer)
     expect(JSON.parse(done.content[0].text)).toMatchObject({ answered: { action: 'accept' } })
-    expect((await call(ADA, answer)).error.message).toContain('no longer open')
+    await isRefused(ADA, answer)
   })
 })

@@ -3,6 +3,8 @@ import {
   as,
   deferred,
   echoTool,
+  messageIn,
+  newestRequest,
   PATIENCE,
   patientTool,
   type TestGateway,
@@ -25,30 +27,10 @@ const asking = toolNamed('asking', async (_args, options) => {
 })
 
 /** A client of the newest protocol by hand: that of the SDK does not know tasks. */
-function modernClient(gateway: TestGateway, extensions: object = { [EXTENSION]: {} }, headers = {}) {
-  let id = 0
+function modernClient(gateway: TestGateway, extensions: object = { [EXTENSION]: {} }, more = {}) {
   return async (method: string, params: Record<string, unknown> = {}) => {
-    const _meta = {
-      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientInfo': { name: 'by hand', version: '1' },
-      'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} }, extensions },
-    }
-    const body = { jsonrpc: '2.0', id: ++id, method, params: { ...params, _meta } }
-    const name = params.taskId ?? params.name
-    const response = await gateway.post('/mcp', body, {
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '2026-07-28',
-        'mcp-method': method,
-        ...(typeof name === 'string' && { 'mcp-name': name }),
-        ...headers,
-      },
-    })
-    const text = await response.text()
-    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
-    const messages = isStream ? [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => data) : [text]
-    return JSON.parse(messages.at(-1) ?? '')
+    const { body, headers } = newestRequest(method, params, { elicitation: { form: {} }, extensions })
+    return messageIn(await gateway.post('/mcp', body, { headers: { ...headers, ...more } }))
   }
 }
 
