@@ -3,7 +3,7 @@ import { ToolExecutor } from '../executor/executor.ts'
 import { fakeOllama } from '../testing/fake-ollama.ts'
 import { fakeOpenAi } from '../testing/fake-openai.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { findOllamaModels, listModels } from './find-models.ts'
+import { listModels } from './find-models.ts'
 import { AnthropicClient, chooseClient, chooseClientOrOffline, OfflineClient, OllamaClient } from './index.ts'
 
 const executor = new ToolExecutor(new ToolManager())
@@ -108,15 +108,5 @@ describe('which client', () => {
       expect((await client.ask('hello')).text).toBe('Hello.')
     }
     expect(ollama.requests[0]?.body).toMatchObject({ think: false, keep_alive: '2h' })
-  })
-})
-
-describe('looking for a model on Ollama', () => {
-  it('says what is missing', async () => {
-    await using server = await fakeOllama({ models: { 'old:latest': ['completion'] } })
-    const find = (wanted?: string) => findOllamaModels({ baseUrl: server.url, wanted })
-    expect(await find('old')).toEqual({ models: [], problem: "'old' on Ollama cannot use tools" })
-    expect((await find('other')).problem).toContain('`ollama pull other`')
-    expect((await find()).problem).toContain('no model that can use tools')
   })
 })

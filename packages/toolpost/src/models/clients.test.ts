@@ -178,24 +178,6 @@ describe('OllamaClient', () => {
     })
   })
 
-  it('has model and address from the environment, in any form that Ollama accepts', () => {
-    const environment = { OLLAMA_MODEL: 'qwen3:4b', OLLAMA_HOST: 'box' }
-    const client = new OllamaClient({ environment })
-    expect([client.model, client.baseUrl]).toEqual(['qwen3:4b', 'http://box:11434'])
-    const given = new OllamaClient({ environment, model: 'mine', baseUrl: 'http://there:1/' })
-    expect([given.model, given.baseUrl]).toEqual(['mine', 'http://there:1'])
-    const addresses = [':1', '0.0.0.0:5', 'https://x.y/z/', 'http://x', '%%%'].map(
-      OLLAMA_HOST => new OllamaClient({ environment: { OLLAMA_HOST } }).baseUrl,
-    )
-    expect(addresses).toEqual([
-      'http://127.0.0.1:1',
-      'http://127.0.0.1:5',
-      'https://x.y/z',
-      'http://x',
-      'http://127.0.0.1:11434',
-    ])
-  })
-
   it.each([
     [{}, { keep_alive: '30m', options: { num_ctx: 4_096 } }],
     [{ settings: { numCtx: 8192, think: false } }, { think: false, options: { num_ctx: 8192 } }],
@@ -208,23 +190,14 @@ describe('OllamaClient', () => {
     expect({ think: undefined, ...sent(server)[0] }).toMatchObject(expected)
   })
 
-  it('asks for a context that tools and history fit into, which never shrinks', async () => {
-    const { client, server, logger } = await ollama({ replies: ['a', 'b', 'c'] })
+  it('asks for a context that tools and history fit into, which never shrinks, and warns at its limit', async () => {
+    const { client, server, logger } = await ollama({ replies: ['a', 'b', 'c', 'd'] }, { maxContext: 8_192 })
     for (const text of ['hello', 'word '.repeat(4_000), 'hello']) await client.ask(text)
-    expect(sent(server).map(({ options }) => options?.num_ctx)).toEqual([4_096, 8_192, 8_192])
     expect(logger.at('warn')).toEqual([])
-  })
-
-  it.each([
-    [{ maxContext: 8_192 }, {}, 8_192],
-    [{}, { contextLength: 6_000 }, 6_000],
-  ])('asks for no larger context than allowed, and warns: %j %j', async (more, options, context) => {
-    const { client, server, logger } = await ollama({ ...options, replies: ['a'] }, more)
     await client.ask('word '.repeat(10_000))
-    expect(sent(server)[0]?.options?.num_ctx).toBe(context)
-    expect(logger.at('warn')).toMatchObject([
-      { message: expect.stringContaining('do not fit the model context'), fields: { context } },
-    ])
+    expect(sent(server).map(({ options }) => options?.num_ctx)).toEqual([4_096, 8_192, 8_192, 8_192])
+    const message = expect.stringContaining('do not fit the model context')
+    expect(logger.at('warn')).toMatchObject([{ message, fields: { context: 8_192 } }])
   })
 
   it('tells that the model is being loaded, every second until it is', async () => {

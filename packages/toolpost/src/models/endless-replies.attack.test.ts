@@ -6,7 +6,6 @@ import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import type { AiClient, AskOptions } from './ai-client.ts'
 import { AnthropicClient } from './anthropic-client.ts'
-import { Conversations } from './conversation.ts'
 import { type ChatModel, ModelClient } from './model-client.ts'
 import { OllamaClient } from './ollama-client.ts'
 
@@ -60,13 +59,6 @@ describe('[F47] an endless reply', () => {
     })
   })
 
-  it('of nothing is stopped at the time limit', async () => {
-    const client = replying(function* () {
-      for (;;) yield new AIMessageChunk({ content: '' })
-    })
-    expect(await ask(client, { timeLimitMs: 50 })).toMatchObject({ stopReason: 'time_limit' })
-  })
-
   it('of arguments is stopped, and the call is not made', async () => {
     const client = replying(function* () {
       yield new AIMessageChunk({ content: '', tool_call_chunks: [call(0, 'work', '{"a":"')] })
@@ -88,16 +80,6 @@ describe('[F47] an endless reply', () => {
       code: 'invalid_response',
       message: 'The model asked for more than 100 calls in one reply; none of them was run',
     })
-    expect(calls).toEqual([])
-  })
-
-  it('60,000 calls in one line of Ollama are refused before LangChain reads them', async () => {
-    const tool_calls = new Array(60_000).fill({ function: { name: 'work', arguments: {} } })
-    const line = JSON.stringify({ message: { role: 'assistant', content: '', tool_calls }, done: true })
-    const fetch = async () => new Response(`${line}\n`)
-    const client = new OllamaClient({ executor, fetch, environment: {} })
-    await client.ask('warm').catch(() => {})
-    expect(await ask(client)).toMatchObject({ code: 'invalid_response' })
     expect(calls).toEqual([])
   })
 })
@@ -130,21 +112,5 @@ describe('[F48] an endless response of a provider', () => {
         name: 'ModelError',
         message: expect.stringContaining('its answer is over 16777216 bytes'),
       })
-  })
-})
-
-describe('kept conversations', () => {
-  const said = (text: string) => [
-    { role: 'user' as const, content: text },
-    { role: 'assistant' as const, content: text },
-  ]
-
-  it('are bounded by their length too, and begin with a question', () => {
-    const kept = new Conversations({ conversations: 2, messages: 40, characters: 1_000 })
-    const messages = [...said('a'.repeat(400)), ...said('b'.repeat(200)), ...said('c'.repeat(200))]
-    kept.keep('x', messages)
-    expect(kept.of('x')).toEqual(messages.slice(2))
-    kept.keep('x', said('d'.repeat(2_000)))
-    expect(kept.of('x')).toEqual([])
   })
 })

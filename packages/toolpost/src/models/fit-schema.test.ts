@@ -62,45 +62,29 @@ const schemas = fc.letrec<{ any: unknown; object: JsonSchema }>(tie => {
   const list = fc.array(tie('any'), { minLength: 1, maxLength: 3 })
   const map = fc.dictionary(name, tie('any'), { maxKeys: 3 })
   const names = fc.uniqueArray(name, { maxLength: 2 })
-  const keywords = {
-    type: fc.oneof(type, fc.uniqueArray(type, { minLength: 1, maxLength: 3 })),
-    nullable: fc.constant(true),
-    properties: map,
-    required: names,
-    additionalProperties: tie('any'),
-    patternProperties: fc.dictionary(fc.constantFrom('^a', 'b|c', '_'), tie('any'), { maxKeys: 2 }),
-    propertyNames: fc.record({ maxLength: fc.nat(3) }),
-    minProperties: fc.nat(2),
-    maxProperties: fc.nat(3),
-    dependentRequired: fc.dictionary(name, names, { maxKeys: 2 }),
-    dependentSchemas: map,
-    unevaluatedProperties: tie('any'),
-    items: tie('any'),
-    prefixItems: list,
-    unevaluatedItems: tie('any'),
-    contains: tie('any'),
-    minItems: fc.nat(2),
-    maxItems: fc.nat(3),
-    uniqueItems: fc.boolean(),
-    enum: fc.array(fc.oneof(scalar, args), { minLength: 1, maxLength: 3 }),
-    const: fc.oneof(scalar, args),
-    minLength: fc.nat(2),
-    maxLength: fc.nat(3),
-    pattern: fc.constantFrom('^x', '(?=y)', 'z$'),
-    format: fc.constantFrom('date', 'iri', 'uuid', 'made-up'),
-    minimum: fc.nat(2),
-    exclusiveMaximum: fc.nat(3),
-    multipleOf: fc.constantFrom(0.5, 1, 2),
-    allOf: list,
-    anyOf: list,
-    oneOf: list,
-    not: tie('any'),
-    if: tie('any'),
-    then: tie('any'),
-    else: tie('any'),
-    $ref: fc.constantFrom('#/$defs/one', '#/$defs/two', '#', '#/properties/a'),
-    description: fc.constant('words'),
-  }
+  const [any, values] = [tie('any'), fc.array(fc.oneof(scalar, args), { minLength: 1, maxLength: 3 })]
+  const each = (keys: string, arbitrary: fc.Arbitrary<unknown>) =>
+    keys.split(' ').map(key => [key, arbitrary])
+  const keywords = Object.fromEntries([
+    ...each('type', fc.oneof(type, fc.uniqueArray(type, { minLength: 1, maxLength: 3 }))),
+    ...each('nullable uniqueItems', fc.constant(true)),
+    ...each('properties dependentSchemas', map),
+    ...each('required', names),
+    ...each(
+      'additionalProperties unevaluatedProperties items unevaluatedItems contains not if then else',
+      any,
+    ),
+    ...each('patternProperties', fc.dictionary(fc.constantFrom('^a', 'b|c', '_'), any, { maxKeys: 2 })),
+    ...each('minProperties maxProperties minItems maxItems minLength maxLength minimum', fc.nat(3)),
+    ...each('dependentRequired', fc.dictionary(name, names, { maxKeys: 2 })),
+    ...each('prefixItems allOf anyOf oneOf', list),
+    ...each('enum', values),
+    ...each('const', fc.oneof(scalar, args)),
+    ...each('pattern', fc.constantFrom('^x', '(?=y)', 'z$')),
+    ...each('format', fc.constantFrom('date', 'iri', 'made-up')),
+    ...each('multipleOf', fc.constantFrom(0.5, 1, 2)),
+    ...each('$ref', fc.constantFrom('#/$defs/one', '#/$defs/two', '#', '#/properties/a')),
+  ])
   const keyword = fc.oneof(
     ...Object.entries(keywords).map(([key, arbitrary]) =>
       fc.tuple(fc.constant(key), arbitrary as fc.Arbitrary<unknown>),

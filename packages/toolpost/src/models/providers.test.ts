@@ -28,41 +28,24 @@ afterEach(async () => {
 })
 
 function newExecutor(): ToolExecutor {
-  const schema = { type: 'object', properties: {} }
+  const plain = { description: 'Does it', schema: { type: 'object', properties: {} } }
+  const texts = { device: { type: 'string' }, state: { type: 'string', enum: ['on', 'off'] } }
+  const image = (data: string) => ({ type: 'image' as const, mimeType: 'image/png', data })
+  const picture = [
+    { type: 'text' as const, text: 'The door' },
+    image(PIXEL),
+    image('A'.repeat(6 * 1024 * 1024)),
+  ]
   const tools = [
     defineTool<{ device: string; state: string }>({
       name: 'turn',
       description: 'Turns a device on or off',
-      schema: {
-        type: 'object',
-        properties: { device: { type: 'string' }, state: { type: 'string', enum: ['on', 'off'] } },
-        required: ['device', 'state'],
-      },
+      schema: { type: 'object', properties: texts, required: ['device', 'state'] },
       handler: ({ device, state }) => `${device} is ${state}`,
     }),
-    defineTool({
-      name: 'weather',
-      description: 'Tells the weather',
-      schema,
-      handler: () => ({ degrees: 22 }),
-    }),
-    defineTool({
-      name: 'broken',
-      description: 'Fails',
-      schema,
-      handler: () => Promise.reject(new Error('no')),
-    }),
-    defineTool({
-      name: 'camera',
-      description: 'Takes a picture',
-      schema,
-      handler: () =>
-        new ToolOutput({}, [
-          { type: 'text', text: 'The door' },
-          { type: 'image', mimeType: 'image/png', data: PIXEL },
-          { type: 'image', mimeType: 'image/png', data: 'A'.repeat(6 * 1024 * 1024) },
-        ]),
-    }),
+    defineTool({ ...plain, name: 'weather', handler: () => ({ degrees: 22 }) }),
+    defineTool({ ...plain, name: 'broken', handler: () => Promise.reject(new Error('no')) }),
+    defineTool({ ...plain, name: 'camera', handler: () => new ToolOutput({}, picture) }),
   ]
   return new ToolExecutor(new ToolManager({ tools }), { logger: recordingLogger() })
 }

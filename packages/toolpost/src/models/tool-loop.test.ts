@@ -34,19 +34,6 @@ tools.addCustomTool(
 const executor = new ToolExecutor(tools)
 const work = (args = {}): ScriptedReply => ({ calls: [{ name: 'work', args }] })
 
-it('makes its calls in the name of a chat, so that policies know them', async () => {
-  const origins: unknown[] = []
-  const own = new ToolExecutor(tools)
-  own.use((context, next) => {
-    origins.push(context.origin)
-    return next()
-  })
-  const model = scriptedModel(work(), 'Done', work(), 'Done')
-  await new ModelClient({ model, executor: own }).ask('go')
-  await new ModelClient({ model, executor: own }).ask('go', { origin: 'voice' })
-  expect(origins).toEqual(['chat', 'voice'])
-})
-
 function clientOn(model: ReturnType<typeof scriptedModel>, more = {}) {
   const logger = recordingLogger()
   return { logger, client: new ModelClient({ model, executor, logger, ...more }) }
@@ -143,15 +130,6 @@ describe('calls and messages', () => {
     vi.spyOn(model, 'bindTools').mockReturnValue({ stream })
     const { messages } = await clientOn(model).client.ask('go')
     expect(messages[1]).toMatchObject({ content: [thought, { type: 'text', text: 'Let me see' }] })
-  })
-
-  it('a listener that throws does not stop the answer, and is logged once', async () => {
-    const { client, logger } = clientOn(scriptedModel(work(), 'Done'))
-    const fail = () => {
-      throw new Error('my mistake')
-    }
-    expect((await client.ask('go', { onCall: fail, onToken: fail })).text).toBe('Done')
-    expect(logger.at('warn')).toHaveLength(2)
   })
 
   it('a LangChain chat model works as it is; one that cannot use tools says so', async () => {

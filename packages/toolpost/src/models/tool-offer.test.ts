@@ -11,22 +11,13 @@ import { ModelClient } from './model-client.ts'
 /** A hundred tools, of which one opens the garage and one answers at length. */
 function home() {
   const tools = new ToolManager()
+  const schema = { type: 'object', properties: { fast: { type: 'boolean' } } }
   const add = (name: string, description: string, result: unknown) =>
-    tools.addCustomTool(
-      defineTool({
-        name,
-        description,
-        schema: { type: 'object', properties: { fast: { type: 'boolean' } } },
-        handler: () => result,
-      }),
-    )
+    tools.addCustomTool(defineTool({ name, description, schema, handler: () => result }))
   for (let number = 0; number < 100; number++) add(`tool_${number}`, `Does the thing ${number}`, number)
   add('open_garage', 'Opens the door of the garage', 'opened')
-  add(
-    'long_list',
-    'Lists everything',
-    Array.from({ length: 3_000 }, (_, id) => ({ id })),
-  )
+  const long = Array.from({ length: 3_000 }, (_, id) => ({ id }))
+  add('long_list', 'Lists everything', long)
   return new ToolExecutor(tools)
 }
 
