@@ -3,7 +3,7 @@ import { LongestFirst } from './tests/longest-first.ts'
 
 const BROWSER = ['packages/console/test/*.test.ts']
 /** They run the documentation: its examples, commands and code blocks, and its types in a strict project. */
-const DOCUMENTATION = ['tests/{examples,code-blocks,strict-project}.test.ts']
+const DOCUMENTATION = ['tests/{examples,code-blocks}.test.ts']
 /** They send what a hostile tool, server, client or model might: slow, and rarely affected by a change. */
 const ATTACK = ['packages/**/*.attack.test.ts']
 /** They measure, replace or clean up something process-wide: memory, listeners, modules, known secrets. */

@@ -1,68 +1,56 @@
 import { execFile } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import { Ajv } from 'ajv'
 import { parse } from 'jsonc-parser'
-import { afterAll, describe, expect, it } from 'vitest'
-import { type CodeBlock, codeBlocks, documents } from './markdown.ts'
-import { root } from './project.ts'
+import { describe, expect, it } from 'vitest'
+import { type CodeBlock, codeBlocks, documents, read, root } from './project.ts'
 
-const run = promisify(execFile)
-const handWritten = documents().filter(
-  name => !name.startsWith('docs/reference/') && !name.startsWith('docs/decisions/'),
-)
+const handWritten = documents().filter(name => !/^docs\/(reference|decisions)\//.test(name))
 const blocks = handWritten.flatMap(codeBlocks)
 const of = (...languages: string[]) => blocks.filter(({ language }) => languages.includes(language))
 const place = ({ document, line }: CodeBlock) => `${document}:${line}`
 
-// Inside node_modules, so that packages are resolved as in a project that has installed them.
-const cache = join(root, 'node_modules', '.cache')
-mkdirSync(cache, { recursive: true })
-const folder = mkdtempSync(join(cache, 'code-blocks-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+/** What the compiler says about these files, in a project that has installed our packages. */
+async function compile(files: Record<string, string>, options: object): Promise<string> {
+  const cache = join(root, 'node_modules', '.cache')
+  mkdirSync(cache, { recursive: true })
+  const folder = mkdtempSync(join(cache, 'code-blocks-'))
+  const target = { target: 'ES2022', module: 'NodeNext', strict: true, noEmit: true, types: ['node'] }
+  const config = JSON.stringify({ compilerOptions: { ...target, ...options }, include: ['*'] })
+  const all = { ...files, 'package.json': '{ "type": "module" }', 'tsconfig.json': config }
+  for (const [name, text] of Object.entries(all)) writeFileSync(join(folder, name), text)
+  const typescript = dirname(createRequire(import.meta.url).resolve('typescript/package.json'))
+  const words = [join(typescript, 'bin', 'tsc'), '-p', folder]
+  const printed = await new Promise<string>(resolve => {
+    execFile(process.execPath, words, { cwd: folder }, (_error, stdout, stderr) => resolve(stdout + stderr))
+  })
+  rmSync(folder, { recursive: true })
+  return printed
+}
+
+it('the types of toolpost compile in a strict project that checks its libraries, and reject wrong arguments', async () => {
+  const strict = { exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false }
+  const calls = read('tests/strict-project/typed-calls.ts')
+  expect(await compile({ 'typed-calls.ts': calls }, strict)).toBe('')
+}, 120_000)
 
 describe('the code in the documents', () => {
   it('type-checks', async () => {
-    const compilerOptions = {
-      ...{
-        target: 'ES2022',
-        module: 'NodeNext',
-        strict: true,
-        skipLibCheck: true,
-        noEmit: true,
-        types: ['node'],
-      },
-      ...{ allowJs: true, checkJs: true, noImplicitAny: false },
-    }
-    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*'] }))
-    copyFileSync(join(root, 'tests', 'code-blocks-given.d.ts'), join(folder, 'given.d.ts'))
-    for (const block of of('js', 'ts')) {
-      const name = place(block).replaceAll(/[^\w]/g, '_')
-      writeFileSync(join(folder, `${name}.${block.language}`), `${block.code}\nexport {}\n`)
-    }
-    const typescript = dirname(createRequire(import.meta.url).resolve('typescript/package.json'))
-    const compiled = run(process.execPath, [join(typescript, 'bin', 'tsc'), '-p', folder], { cwd: folder })
-    const printed = await compiled.then(
-      ({ stdout }) => stdout,
-      (error: { stdout: string }) => error.stdout,
-    )
-    expect(printed).toBe('')
+    const files = of('js', 'ts').map(block => [
+      `${place(block).replaceAll(/[^\w]/g, '_')}.${block.language}`,
+      `${block.code}\nexport {}\n`,
+    ])
+    const given = { 'given.d.ts': read('tests/code-blocks-given.d.ts') }
+    const options = { skipLibCheck: true, allowJs: true, checkJs: true, noImplicitAny: false }
+    expect(await compile({ ...Object.fromEntries(files), ...given }, options)).toBe('')
   }, 120_000)
 
   it('is valid JSON, and a valid configuration if it is one', () => {
-    const schema = JSON.parse(readFileSync(join(root, 'packages/toolpost/toolpost.schema.json'), 'utf8'))
-    const check = new Ajv({
-      strict: false,
-      validateSchema: false,
-      allErrors: true,
-      formats: { uri: true },
-    }).compile({
-      ...schema,
-      $schema: undefined,
-    })
+    const schema = JSON.parse(read('packages/toolpost/toolpost.schema.json'))
+    const ajv = new Ajv({ strict: false, validateSchema: false, allErrors: true, formats: { uri: true } })
+    const check = ajv.compile({ ...schema, $schema: undefined })
     const problems = of('json', 'jsonc').flatMap(block => {
       const errors: object[] = []
       const value: unknown = parse(block.code, errors as never, { allowTrailingComma: true })
@@ -70,16 +58,14 @@ describe('the code in the documents', () => {
       const keys = Object.keys(value as object)
       const isConfiguration = keys.some(key => key in schema.properties && key !== 'servers')
       if (!isConfiguration || check(value)) return []
-      return [
-        `${place(block)}: ${check.errors?.map(({ instancePath, message }) => `${instancePath} ${message}`).join('; ')}`,
-      ]
+      return [`${place(block)}: ${ajv.errorsText(check.errors)}`]
     })
     expect(problems).toEqual([])
   })
 
   it('uses commands, options and scripts that exist', () => {
-    const commands = readFileSync(join(root, 'docs/reference/command-line.md'), 'utf8')
-    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }
+    const commands = read('docs/reference/command-line.md')
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: object }
     const lines = of('sh', 'bash', 'console').flatMap(block =>
       block.code
         .replaceAll('\\\n', ' ')

@@ -1,12 +1,17 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { FAILURE_CODES } from '../packages/toolpost/src/call/failure-codes.ts'
 import { MODEL_ERROR_CODES } from '../packages/toolpost/src/models/model-error.ts'
-import { anchors, documents } from './markdown.ts'
-import { root, sourceFiles } from './project.ts'
+import { documents, read, root, sourceFiles } from './project.ts'
 
-const read = (path: string) => readFileSync(join(root, path), 'utf8')
+/** The anchors of a document's headings, as on GitHub. */
+function anchors(document: string): Set<string> {
+  const text = read(document).replaceAll(/^```[\s\S]*?^```/gm, '')
+  const titles = [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => title.toLowerCase())
+  const plain = titles.map(title => title.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1'))
+  return new Set(plain.map(title => title.replaceAll(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-')))
+}
 
 describe('the documents', () => {
   it('say for every fault where it is tested', () => {
@@ -70,5 +75,23 @@ describe('the documents', () => {
     const index = read('docs/README.md')
     const pages = documents().filter(path => /^docs\/(?!README|decisions|reference)/.test(path))
     expect(pages.filter(path => !index.includes(`](${path.slice('docs/'.length)}`))).toEqual([])
+  })
+})
+
+describe('SECURITY.md', () => {
+  it('names for every promise tests that exist', () => {
+    const [promises = ''] = read('SECURITY.md').split('## What it does not protect against')
+    const claims = promises.split(/^- /m).slice(1)
+    expect(claims.length).toBeGreaterThan(25)
+    const without = claims.filter(claim => {
+      const tests = [...claim.matchAll(/^ {2}- \[[^\]]+\]\(([^)]+\.test\.ts)\): “([^”]+)”$/gm)]
+      const exist = tests.filter(
+        ([, file = '', title = '']) => existsSync(join(root, file)) && read(file).includes(title),
+      )
+      return (
+        tests.length === 0 || exist.length < tests.length || tests.length < claim.split('\n  - ').length - 1
+      )
+    })
+    expect(without).toEqual([])
   })
 })

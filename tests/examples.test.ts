@@ -1,11 +1,11 @@
 import { execFile, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { root } from './project.ts'
+import { outputOf } from './output-of.ts'
+import { codeBlocks, read, root } from './project.ts'
 
 const run = promisify(execFile)
 const examples = readdirSync(join(root, 'examples')).filter(name =>
@@ -22,11 +22,9 @@ describe('the examples', () => {
   })
 })
 
-const readme = readFileSync(join(root, 'README.md'), 'utf8')
-const blocksOf = (language: string) =>
-  [...readme.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(
-    ([, block = '']) => block,
-  )
+const readme = read('README.md')
+const blocksOf = (name: string) =>
+  codeBlocks('README.md').flatMap(each => (each.language === name ? each.code : []))
 // What npx would find, in half the time.
 const env = {
   ...process.env,
@@ -65,15 +63,6 @@ function folderInClone(): { folder: string; [Symbol.dispose](): void } {
   return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-function freePort(): Promise<number> {
-  return new Promise(resolve => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
-}
-
 describe('the README', () => {
   it.each(shellSessions())('shows what `$command` prints', async ({ command, printed }) => {
     using empty = folderInClone()
@@ -96,27 +85,22 @@ describe('the README', () => {
   it('starts everything, and calls a tool over HTTP with its token', async () => {
     using empty = folderInClone()
     const { folder } = empty
-    const port = await freePort()
-    const { start } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts
+    const { start } = JSON.parse(read('package.json')).scripts
     const [, up = ''] = start.split('&& node ')
-    const child = spawn(process.execPath, [join(root, up.split(' ')[0]), 'up', '--port', `${port}`], {
+    const child = spawn(process.execPath, [join(root, up.split(' ')[0]), 'up', '--port', '0'], {
       cwd: folder,
       env,
-      stdio: ['ignore', 'pipe', 'inherit'],
     })
+    const { out, exit } = outputOf(child)
     try {
-      let printed = ''
-      child.stdout.setEncoding('utf8').on('data', text => {
-        printed += text
-      })
-      await expect.poll(() => printed, { timeout: 60_000 }).toMatch(/Console +http:\S+#token=\S{20}/)
-      const { stdout } = await inShell(commandWith('curl').replace('4040', `${port}`), folder)
+      await expect.poll(out, { timeout: 60_000 }).toMatch(/Console +http:\S+#token=\S{20}/)
+      const [, port = ''] = /:(\d+)\/#token/.exec(out()) ?? []
+      const { stdout } = await inShell(commandWith('curl').replace('4040', port), folder)
       expect(JSON.parse(stdout)).toMatchObject({ success: true, result: { result: 10.2 } })
       expect((await fetch(`http://127.0.0.1:${port}/api/tools`)).status).toBe(401)
     } finally {
-      const ended = new Promise(resolve => child.once('exit', resolve))
       child.kill()
-      await ended
+      await exit
     }
   }, 120_000)
 
@@ -125,8 +109,7 @@ describe('the README', () => {
   })
 
   it('shows the first program as it runs', () => {
-    const program = readFileSync(join(root, 'examples/first-program/main.mjs'), 'utf8')
-    const [, shown = ''] = /```js\n([\s\S]*?)```/.exec(readme) ?? []
-    expect(program).toContain(shown.trim())
+    const [shown = ''] = blocksOf('js')
+    expect(read('examples/first-program/main.mjs')).toContain(shown.trim())
   })
 })

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { join, posix } from 'node:path'
+import { posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { root, sourceFiles } from './project.ts'
+import { read, sourceFiles } from './project.ts'
 
 const SRC = 'packages/toolpost/src/'
 
@@ -27,38 +26,22 @@ const ALLOWED: Record<string, string[]> = {
   testing: [...TOOLS, 'executor', 'interceptors', 'mcp', 'models'],
 }
 
-interface Import {
-  from: string
-  to: string
-}
-
-function importsOf(file: string): Import[] {
-  const text = readFileSync(join(root, file), 'utf8')
-  return [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g)].map(([, to = '']) => ({
+const importsOf = (file: string) =>
+  [...read(file).matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g)].map(([, to = '']) => ({
     from: file,
     to,
   }))
-}
 
 const product = sourceFiles(/packages\/[^/]+\/src\/.*\.ts$/).filter(file => !file.endsWith('.test.ts'))
 
 describe('imports', () => {
   it('point one way inside toolpost', () => {
-    const wrong = product
-      .filter(file => file.startsWith(SRC) && file.slice(SRC.length).includes('/'))
-      .flatMap(importsOf)
-      .filter(({ to }) => to.startsWith('.'))
-      .map(({ from, to }) => ({
-        from: from.slice(SRC.length),
-        to: posix.join(posix.dirname(from), to).slice(SRC.length),
-      }))
-      .filter(({ from, to }) => {
-        const [folder = ''] = from.split('/')
-        const allowed = ALLOWED[folder] ?? []
-        return (
-          to.split('/')[0] !== folder && !allowed.some(place => to === place || to.startsWith(`${place}/`))
-        )
-      })
+    const inside = product.filter(file => file.startsWith(SRC) && file.slice(SRC.length).includes('/'))
+    const wrong = inside.flatMap(importsOf).filter(({ from, to }) => {
+      const [folder = ''] = from.slice(SRC.length).split('/')
+      const [other = ''] = posix.join(posix.dirname(from), to).slice(SRC.length).split('/')
+      return to.startsWith('.') && ![folder, ...(ALLOWED[folder] ?? [])].includes(other)
+    })
     expect(wrong).toEqual([])
   })
 
@@ -70,14 +53,8 @@ describe('imports', () => {
   })
 
   it('of toolpost and the Z-Wave server lead to no other package', () => {
-    const packages = [
-      'toolpost',
-      'toolpost-durable',
-      'toolpost-sentences',
-      'zwave-mcp-server',
-      'voice-gateway',
-      'toolpost-console',
-    ]
+    const others = ['toolpost-durable', 'toolpost-console', 'voice-gateway', 'zwave-mcp-server']
+    const packages = ['toolpost', 'toolpost-sentences', ...others]
     const allowed: Record<string, string[]> = {
       toolpost: ['toolpost-sentences'],
       'toolpost-sentences': [],
@@ -92,18 +69,12 @@ describe('imports', () => {
   })
 
   it('of the voice gateway use only the public names of toolpost', () => {
-    const found = product
-      .filter(file => file.startsWith('packages/voice-gateway/'))
-      .flatMap(importsOf)
-      .filter(
-        ({ from, to }) =>
-          isOutside(from, to) || /^toolpost\/(?!config$|project$|mcp$|models$|terminal$)/.test(to),
-      )
+    const own = product.filter(file => file.startsWith('packages/voice-gateway/')).flatMap(importsOf)
+    const found = own.filter(({ from, to }) => {
+      const target = posix.join(posix.dirname(from), to)
+      const isOutside = to.startsWith('.') && !target.startsWith('packages/voice-gateway/src/')
+      return isOutside || /^toolpost\/(?!config$|project$|mcp$|models$|terminal$)/.test(to)
+    })
     expect(found).toEqual([])
   })
 })
-
-/** Whether a relative import leaves its package. */
-function isOutside(from: string, to: string): boolean {
-  return to.startsWith('.') && !posix.join(posix.dirname(from), to).startsWith('packages/voice-gateway/src/')
-}

@@ -1,19 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-const ENTRIES = [
-  'toolpost',
-  'toolpost/adapters',
-  'toolpost/config',
-  'toolpost/history',
-  'toolpost/interceptors',
-  'toolpost/project',
-  'toolpost/mcp',
-  'toolpost/models',
-  'toolpost/gateway',
-  'toolpost/terminal',
-  'toolpost/testing',
-  'voice-gateway',
-]
+const PARTS = 'adapters config history interceptors project mcp models gateway terminal testing'.split(' ')
+const ENTRIES = ['toolpost', ...PARTS.map(part => `toolpost/${part}`), 'voice-gateway']
 
 describe('public names', () => {
   it.each(ENTRIES)('of %s are these', async entry => {

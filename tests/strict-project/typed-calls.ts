@@ -1,13 +1,5 @@
-// What strict types allow and forbid. Compiled, never run: see strict-project.test.ts.
-import {
-  declareTools,
-  defineTool,
-  type Tool,
-  ToolExecutor,
-  ToolManager,
-  ToolOutput,
-  type ToolResult,
-} from 'toolpost'
+// What strict types allow and forbid. Compiled, never run: see code-blocks.test.ts.
+import { declareTools, defineTool, type Tool, ToolExecutor, ToolManager, type ToolResult } from 'toolpost'
 import type { ToolpostConfig } from 'toolpost/config'
 import type { createGateway } from 'toolpost/gateway'
 import type { openHistory } from 'toolpost/history'
@@ -69,30 +61,6 @@ defineTool({
   },
 })
 
-defineTool({
-  name: 'save_list',
-  description: 'Saves a linked list, and where',
-  schema: {
-    type: 'object',
-    properties: { first: { $ref: '#/$defs/node' }, place: { $ref: '#/$defs/place' } },
-    required: ['first', 'place'],
-    additionalProperties: false,
-    $defs: {
-      node: {
-        type: 'object',
-        properties: { value: { type: 'number' }, next: { $ref: '#/$defs/node' } },
-        required: ['value'],
-      },
-      place: { enum: ['here', 'there'] },
-    },
-  },
-  handler({ first, place }) {
-    same<typeof first.value>()<number>(true)
-    same<typeof first.next>()<unknown>(true)
-    same<typeof place>()<'here' | 'there'>(true)
-  },
-})
-
 const search = defineTool({
   name: 'search',
   description: 'Searches',
@@ -103,20 +71,8 @@ const search = defineTool({
   },
 })
 
-const chart = defineTool({
-  name: 'chart',
-  description: 'Draws',
-  schema: { type: 'object' },
-  handler: () => new ToolOutput({ points: 3 }, [{ type: 'text', text: 'three points' }]),
-})
-
 const schema: Record<string, unknown> = { type: 'object' }
-const open = defineTool({
-  name: 'open',
-  description: 'Takes anything',
-  schema,
-  handler: args => args.anything,
-})
+const open = defineTool({ name: 'open', description: 'd', schema, handler: args => args.anything })
 const annotated = defineTool<{ a: string }>({ name: 'a', description: 'd', schema, handler: ({ a }) => a })
 
 export async function calls(executor: ToolExecutor): Promise<void> {
@@ -140,9 +96,6 @@ export async function calls(executor: ToolExecutor): Promise<void> {
   // @ts-expect-error callers pass the input type, not the output
   await executor.run({ tool: search, args: { query: 'x', limit: 5 } })
 
-  const drawn = await executor.run({ tool: chart, args: {} })
-  if (drawn.success) drawn.result.points.toFixed()
-
   await executor.run({ tool: open, args: { anything: 1 } })
   await executor.run({ tool: annotated, args: { a: 'x' } })
   // @ts-expect-error a is a string
@@ -155,7 +108,7 @@ export async function calls(executor: ToolExecutor): Promise<void> {
 
 export function registration(): Tool[] {
   const tools = new ToolManager()
-  for (const tool of [weather, search, chart, open, annotated]) tools.addCustomTool(tool)
+  for (const tool of [weather, search, open, annotated]) tools.addCustomTool(tool)
   defineTool({
     name: 'wrong',
     description: 'd',
@@ -163,21 +116,9 @@ export function registration(): Tool[] {
     // @ts-expect-error n is a number
     handler: ({ n }: { n: string }) => n,
   })
-  defineTool({
-    name: 'misspelt',
-    description: 'd',
-    schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
-    // @ts-expect-error there is no such argument
-    handler: ({ ctiy }) => ctiy,
-  })
   declareTools([
     { name: 'm', description: 'd', implementation: { type: 'mock', mock_response: { temperature: 22 } } },
-    {
-      name: 'b',
-      description: 'd',
-      implementation: { type: 'builtin', handler: 'echo' },
-      max_timeout_ms: 5_000,
-    },
+    { name: 'b', description: 'd', implementation: { type: 'builtin', handler: 'echo' } },
     // @ts-expect-error a builtin has a handler
     { name: 'h', description: 'd', implementation: { type: 'builtin' } },
     // @ts-expect-error there is no such type
