@@ -11,18 +11,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** Loaded from node_modules, only when they are used. */
 const external = [
-  'pino',
-  'toolpost-sentences',
-  'mathjs',
-  'mqtt',
-  'minisearch',
-  'json5',
-  're2js',
-  'yaml',
-  'libsql',
-  '@langchain/*',
-  '@napi-rs/*',
-  '@opentelemetry/*',
+  ...['pino', 'toolpost-sentences', 'mathjs', 'mqtt', 'minisearch', 'json5', 're2js', 'yaml', 'libsql'],
+  ...['@langchain/*', '@napi-rs/*', '@opentelemetry/*'],
 ]
 
 const entries = {
@@ -46,10 +36,8 @@ const withUsualTarget = {
       throw new Error('another version of libsql')
     }`
     const libc = 'exports.familySync = () => undefined'
-    build.onResolve({ filter: /^(@neon-rs\/load|detect-libc)$/ }, ({ path }) => ({
-      path,
-      namespace: 'target',
-    }))
+    const filter = /^(@neon-rs\/load|detect-libc)$/
+    build.onResolve({ filter }, ({ path }) => ({ path, namespace: 'target' }))
     build.onLoad({ filter: /.*/, namespace: 'target' }, ({ path }) => ({
       contents: path === 'detect-libc' ? libc : target,
     }))

@@ -33,11 +33,8 @@ const { values: options } = parseArgs({
 })
 const home = await startHome(HOME)
 process.env.MQTT_BROKER_URL = home.url
-const project = await openProject({
-  logger: () => stderrLogger('fatal'),
-  say: () => {},
-  model: { wanted: 'offline' },
-})
+const logger = () => stderrLogger('fatal')
+const project = await openProject({ logger, say: () => {}, model: { wanted: 'offline' } })
 const { executor } = project
 const { sentences } = await project.model()
 await sentences.load()
@@ -50,10 +47,8 @@ const rows = heard.flatMap(evidenceOf)
 const fitted = rows.filter(({ half }) => FITTED.includes(half))
 const weights = fitWeights(fitted.filter(({ evidence }) => evidence))
 const actFrom = threshold(fitted)
-const shown = Object.fromEntries(
-  Object.entries(weights).map(([name, value]) => [name, Number(value.toFixed(2))]),
-)
-console.log('WEIGHTS', shown, 'ACT_FROM', Number(actFrom.toFixed(2)), 'ASK_FROM', Number(ASK_FROM.toFixed(2)))
+const thresholds = { ...weights, ACT_FROM: actFrom, ASK_FROM }
+for (const [name, value] of Object.entries(thresholds)) console.log(name, Number(value.toFixed(2)))
 for (const half of [FITTED, REPORTED]) report(half)
 await project.close()
 await home.close()
@@ -79,10 +74,8 @@ async function hearAll() {
 /** Evenly spread, and the same each time. */
 function sampled(recordings) {
   const step = Math.max(1, recordings.length / Number(options.sample))
-  return Array.from(
-    { length: Math.floor(recordings.length / step) },
-    (_, n) => recordings[Math.floor(n * step)],
-  )
+  const count = Math.floor(recordings.length / step)
+  return Array.from({ length: count }, (_, n) => recordings[Math.floor(n * step)])
 }
 
 /** What speaks for the likeliest sentence, and whether it is what was said. */
@@ -143,13 +136,10 @@ function threshold(rows) {
 }
 
 function report(halves) {
-  console.log(
-    `\n${halves.join(', ')}\n| condition | commands | right | asked | wrong | acted on other speech |\n|---|---:|---:|---:|---:|---:|`,
-  )
-  for (const [name, isMeant] of [
-    ['clean', c => c === 'clean'],
-    ['noisy', c => c !== 'clean'],
-  ]) {
+  const columns = ['condition', 'commands', 'right', 'asked', 'wrong', 'acted on other speech']
+  console.log(`\n${halves.join(', ')}\n| ${columns.join(' | ')} |\n|---|---:|---:|---:|---:|---:|`)
+  for (const name of ['clean', 'noisy']) {
+    const isMeant = condition => (condition === 'clean') === (name === 'clean')
     const all = rows.filter(({ half, condition }) => halves.includes(half) && isMeant(condition))
     const scoreFor = ({ evidence }) => (evidence ? scoreOf(evidence, weights) : Number.NEGATIVE_INFINITY)
     const commands = all.filter(({ isCommand }) => isCommand)

@@ -13,8 +13,8 @@ const packages = readdirSync(join(root, 'packages')).filter(name =>
   existsSync(join(root, 'packages', name, 'package.json')),
 )
 
-const major = Number(process.versions.node.split('.')[0])
-if (major < 20) fail(`Toolpost needs Node 20 or newer; this is ${process.version}.`)
+if (Number.parseInt(process.versions.node, 10) < 20)
+  fail(`Toolpost needs Node 20 or newer; this is ${process.version}.`)
 
 const MANIFESTS = [
   'package-lock.json',
@@ -62,7 +62,7 @@ function isBuilt() {
 /** Sources by size and modification time, and whether each package still has its output. */
 function buildFingerprint() {
   const hash = createHash('sha256').update(process.version)
-  for (const file of [...MANIFESTS, ...BUILD_FILES]) addFile(hash, join(root, file))
+  for (const file of [...MANIFESTS, ...BUILD_FILES]) addPath(hash, join(root, file))
   for (const name of packages) {
     for (const part of ['src', 'public', 'index.html', 'vite.config.ts', 'tsconfig.json'])
       addPath(hash, join(root, 'packages', name, part))
@@ -72,22 +72,10 @@ function buildFingerprint() {
 }
 
 function addPath(hash, path) {
-  if (!existsSync(path)) return
-  if (statSync(path).isDirectory()) addFolder(hash, path)
-  else addFile(hash, path)
-}
-
-function addFolder(hash, folder) {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) addFolder(hash, path)
-    else if (!entry.name.includes('.test.')) addFile(hash, path)
-  }
-}
-
-function addFile(hash, path) {
+  if (!existsSync(path) || path.includes('.test.')) return
   const { size, mtimeMs } = statSync(path)
-  hash.update(`${path} ${size} ${mtimeMs}\n`)
+  if (!statSync(path).isDirectory()) return hash.update(`${path} ${size} ${mtimeMs}\n`)
+  for (const name of readdirSync(path)) addPath(hash, join(path, name))
 }
 
 function run(command, args) {

@@ -18,7 +18,6 @@ import { naiveExecutor } from './naive.mjs'
 import { DESCRIPTION, forecastReadingSignal, JSON_SCHEMA, NAME, ZOD_SCHEMA } from './sample-tool.mjs'
 
 const CALL_ID = 'call_1'
-const asIs = outcome => outcome
 
 /** A logger that does all of a logger's work and writes nowhere. */
 const sinkLogger = () => pino({ level: 'info' }, { write() {} })
@@ -31,63 +30,41 @@ const FULL = { validates: true, hasDeadline: true }
 /** Writing the calls must not be charged to the next contender. */
 const settle = () => history.list({ limit: 1 })
 
+const asInterceptor = executor => executor.use((_call, next) => next())
+const withHistory = { prepare: executor => history.observe(executor), settle }
+
 export const CONTENDERS = [
-  { id: 'naive', title: 'naive', ...FULL, create: naiveExecutor, answerOf: asIs },
-  {
-    id: 'naive-signal',
-    title: 'naive, tool reads its signal',
-    work: forecastReadingSignal,
+  peer('naive', 'naive', naiveExecutor, FULL),
+  peer('naive-signal', 'naive, tool reads its signal', naiveExecutor, {
     ...FULL,
-    create: naiveExecutor,
-    answerOf: asIs,
-  },
+    work: forecastReadingSignal,
+  }),
   toolpost('toolpost', 'Toolpost'),
   toolpost('toolpost-signal', 'Toolpost, tool reads its signal', { work: forecastReadingSignal }),
   toolpost('toolpost-logging', 'Toolpost, logging with pino to a sink', { logger: sinkLogger() }),
   toolpost('toolpost-interceptor', 'Toolpost, an interceptor that only calls next()', {
-    prepare: executor => executor.use((_call, next) => next()),
+    prepare: asInterceptor,
   }),
-  toolpost('toolpost-history', 'Toolpost, history on', {
-    prepare: executor => history.observe(executor),
-    settle,
-  }),
+  toolpost('toolpost-history', 'Toolpost, history on', withHistory),
   toolpost('toolpost-project', 'Toolpost as in a project: policy, limits, trace and history on', {
     prepare: asInProject,
     settle,
   }),
-  { id: 'ai', title: 'AI SDK executeTool, no validation', create: aiSdk, answerOf: asIs },
-  {
-    id: 'ai-validated',
-    title: 'AI SDK executeTool, validated',
+  peer('ai', 'AI SDK executeTool, no validation', aiSdk, {}),
+  peer('ai-validated', 'AI SDK executeTool, validated', aiSdkValidated),
+  peer('mastra', 'Mastra execute', mastra),
+  peer('agents', 'OpenAI Agents invoke', work => openAiAgents(work)),
+  peer('agents-timeout', 'OpenAI Agents invoke, timeoutMs', openAiAgents, FULL),
+  peer('langchain', 'LangChain tool.invoke', langchain),
+  peer('toolnode', 'LangGraph ToolNode', toolNode, {
     validates: true,
-    create: aiSdkValidated,
-    answerOf: asIs,
-  },
-  { id: 'mastra', title: 'Mastra execute', validates: true, create: mastra, answerOf: asIs },
-  {
-    id: 'agents',
-    title: 'OpenAI Agents invoke',
-    validates: true,
-    create: work => openAiAgents(work),
-    answerOf: asIs,
-  },
-  {
-    id: 'agents-timeout',
-    title: 'OpenAI Agents invoke, timeoutMs',
-    validates: true,
-    hasDeadline: true,
-    create: openAiAgents,
-    answerOf: asIs,
-  },
-  { id: 'langchain', title: 'LangChain tool.invoke', validates: true, create: langchain, answerOf: asIs },
-  {
-    id: 'toolnode',
-    title: 'LangGraph ToolNode',
-    validates: true,
-    create: toolNode,
     answerOf: ({ messages }) => messages[0].content,
-  },
+  }),
 ]
+
+function peer(id, title, create, more = { validates: true }) {
+  return { id, title, create, answerOf: outcome => outcome, ...more }
+}
 
 /** The interceptors of a project, in their order, with a limit that applies to the tool. */
 function asInProject(executor) {
@@ -154,11 +131,8 @@ function langchain(work) {
 }
 
 function toolNode(work) {
-  const node = new ToolNode([
-    langchainTool(work, { name: NAME, description: DESCRIPTION, schema: ZOD_SCHEMA }),
-  ])
-  return args =>
-    node.invoke({
-      messages: [new AIMessage({ content: '', tool_calls: [{ id: CALL_ID, name: NAME, args }] })],
-    })
+  const tool = langchainTool(work, { name: NAME, description: DESCRIPTION, schema: ZOD_SCHEMA })
+  const node = new ToolNode([tool])
+  const message = args => new AIMessage({ content: '', tool_calls: [{ id: CALL_ID, name: NAME, args }] })
+  return args => node.invoke({ messages: [message(args)] })
 }

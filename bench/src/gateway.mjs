@@ -40,21 +40,17 @@ async function serveAll() {
   bare.post('/api/tools/:name/call', async c => c.json(await c.req.json()))
 
   const tools = new ToolManager()
-  const schema = {
-    type: 'object',
-    properties: { text: { type: 'string' }, level: { type: 'integer' } },
-    required: ['text'],
-  }
-  tools.addCustomTool(
-    defineTool({ name: 'echo', description: 'Returns its arguments', schema, handler: args => args }),
-  )
+  const properties = { text: { type: 'string' }, level: { type: 'integer' } }
+  const schema = { type: 'object', properties, required: ['text'] }
+  const description = 'Returns its arguments'
+  tools.addCustomTool(defineTool({ name: 'echo', description, schema, handler: args => args }))
   const gateway = createGateway({ token: TOKEN, executor: new ToolExecutor(tools) })
 
   const inputSchema = z.object({ text: z.string(), level: z.number().int().optional() })
   const content = args => ({ content: [{ type: 'text', text: JSON.stringify(args) }] })
   const highLevel = sdk.createMcpHandler(() => {
     const server = new sdk.McpServer({ name: 'bare', version: '1' })
-    server.registerTool('echo', { description: 'Returns its arguments', inputSchema }, content)
+    server.registerTool('echo', { description, inputSchema }, content)
     return server
   })
   const lowLevel = sdk.createMcpHandler(() => {
@@ -80,21 +76,12 @@ async function measureAll() {
   // Sent to every contender; only the gateway checks it.
   const authorization = `Bearer ${TOKEN}`
   const api = { path: '/api/tools/echo/call', body: JSON.stringify(ARGS), headers: { authorization } }
+  const params = { name: 'echo', arguments: ARGS, _meta: META }
+  const names = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'echo' }
   const mcp = {
     path: '/mcp',
-    body: JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'tools/call',
-      params: { name: 'echo', arguments: ARGS, _meta: META },
-    }),
-    headers: {
-      authorization,
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': 'tools/call',
-      'mcp-name': 'echo',
-    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+    headers: { authorization, accept: 'application/json, text/event-stream', ...names },
   }
   const contenders = [
     { id: 'bare', title: 'bare Hono route', port: ports.bare, ...api },
@@ -104,22 +91,15 @@ async function measureAll() {
     { id: 'mcp', title: '/mcp', port: ports.gateway, ...mcp },
   ]
   for (const contender of contenders) await verify(contender)
-  const taken = await interleave({
-    contenders,
-    warmUpRounds: WARM_UP_ROUNDS,
-    rounds: ROUNDS,
-    measure: requestsASecond,
-  })
+  const rounds = { warmUpRounds: WARM_UP_ROUNDS, rounds: ROUNDS }
+  const taken = await interleave({ contenders, ...rounds, measure: requestsASecond })
   report(Object.fromEntries([...taken].map(([{ id }, rates]) => [id, rates])), contenders)
   child.disconnect()
 }
 
-async function verify({ port, path, body, headers, title }) {
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-    method: 'POST',
-    body,
-    headers: { 'content-type': 'application/json', ...headers },
-  })
+async function verify({ port, path, body, headers: given, title }) {
+  const headers = { 'content-type': 'application/json', ...given }
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', body, headers })
   const text = await response.text()
   assert.equal(response.status, 200, `${title}: ${text}`)
   const said = JSON.parse(text)
@@ -137,17 +117,10 @@ async function requestsASecond(contender) {
 
 /** Raw HTTP/1.1 on one connection: a client that costs little compared with the server. */
 function keepAsking({ port, path, body, headers = {} }, until) {
-  const lines = Object.entries({ 'content-type': 'application/json', ...headers }).map(
-    ([name, value]) => `${name}: ${value}`,
-  )
-  const request = [
-    `POST ${path} HTTP/1.1`,
-    `host: 127.0.0.1:${port}`,
-    `content-length: ${Buffer.byteLength(body)}`,
-    ...lines,
-    '',
-    body,
-  ].join('\r\n')
+  const own = { host: `127.0.0.1:${port}`, 'content-length': Buffer.byteLength(body) }
+  const all = Object.entries({ ...own, 'content-type': 'application/json', ...headers })
+  const lines = all.map(([name, value]) => `${name}: ${value}`)
+  const request = [`POST ${path} HTTP/1.1`, ...lines, '', body].join('\r\n')
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(request))
     socket.setEncoding('latin1').setNoDelay()
@@ -175,21 +148,11 @@ function isWhole(text) {
 }
 
 function report(rates, contenders) {
-  const beside = {
-    call: 'bare',
-    bare: 'bare',
-    highLevel: 'highLevel',
-    lowLevel: 'highLevel',
-    mcp: 'highLevel',
-  }
-  printTable(
-    ['', 'requests per second', '× its reference (10–90 % of rounds)'],
-    contenders.map(({ id, title }) => [
-      title,
-      whole(median(rates[id])),
-      times(ratio(rates[id], rates[beside[id]])),
-    ]),
-  )
+  const rows = contenders.map(({ id, title, path }) => {
+    const reference = rates[path === '/mcp' ? 'highLevel' : 'bare']
+    return [title, whole(median(rates[id])), times(ratio(rates[id], reference))]
+  })
+  printTable(['', 'requests per second', '× its reference (10–90 % of rounds)'], rows)
   const call = ratio(rates.call, rates.bare)
   const mcp = ratio(rates.mcp, rates.highLevel)
   printGoals([

@@ -70,14 +70,11 @@ export function partsOf(voice) {
 /** Whether the voice is installed; its engine must be. */
 export function isThere(voice) {
   const { engine, name } = partsOf(voice)
-  const { voices } = ENGINES[engine]
-  return (
-    voices === undefined ||
-    voices()
-      .toString()
-      .split(/[\s()]+/)
-      .includes(name)
-  )
+  const installed = ENGINES[engine]
+    .voices?.()
+    .toString()
+    .split(/[\s()]+/)
+  return installed === undefined || installed.includes(name)
 }
 
 /** The missing Debian packages for these voices, including sox. */
@@ -100,8 +97,6 @@ function isInstalled(program) {
 }
 
 export function run(program, args) {
-  return execFileSync('nice', ['-n', '19', program, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    maxBuffer: 1 << 28,
-  })
+  const options = { stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 28 }
+  return execFileSync('nice', ['-n', '19', program, ...args], options)
 }

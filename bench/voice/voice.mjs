@@ -47,14 +47,12 @@ try {
 
 async function bench() {
   const recordings = options.recordings ? chosen() : record(chosen(), folder)
-  console.log(
-    `${recordings.length} recordings of ${count('voice')} voices and ${count('sentence')} sentences`,
-  )
+  const count = key => new Set(recordings.map(recording => recording[key])).size
+  console.log(`${recordings.length} recordings, ${count('voice')} voices, ${count('sentence')} sentences`)
   const standIn = options.realtime ? await microphoneStandIn(folder) : undefined
   const session = await openSession({ microphone: options.realtime })
-  console.log(
-    `Ready after ${session.readyMs} ms; speech model ${speechMemory()} MB; load ${loadavg()[0].toFixed(1)} on ${cpus().length} cores\n`,
-  )
+  const load = `load ${loadavg()[0].toFixed(1)} on ${cpus().length} cores`
+  console.log(`Ready after ${session.readyMs} ms; speech model ${speechMemory()} MB; ${load}\n`)
   const turns = await hearAll(recordings, session, standIn?.send ?? asFile)
   const memoryMb = speechMemory()
   console.log(`Memory at the end: gateway ${gatewayMemory()} MB, speech model ${memoryMb} MB\n`)
@@ -66,33 +64,25 @@ async function bench() {
   if (options.quick || isEnough) return
   const manyDevices = await withManyDevices(recordings)
   printGoals({ turns, manyDevices, firstSounds: await firstSounds(), memoryMb })
-
-  function count(key) {
-    return new Set(recordings.map(recording => recording[key])).size
-  }
 }
 
 function chosen() {
   const { half, sample } = options
   const halves = half === 'all' ? Object.keys(SPLIT) : [half]
-  if (!halves.every(name => Object.hasOwn(SPLIT, name)))
-    throw new Error(`invalid half; expected one of ${Object.keys(SPLIT).join(', ')}, all`)
-  const conditions =
-    listed(options.condition).length > 0 ? listed(options.condition) : Object.keys(CONDITIONS)
-  const unknown = conditions.filter(name => !Object.hasOwn(CONDITIONS, name))
-  if (unknown.length > 0)
-    throw new Error(
-      `invalid condition ${unknown.join(', ')}; expected one of ${Object.keys(CONDITIONS).join(', ')}`,
-    )
+  const conditions = options.condition ? listed(options.condition) : Object.keys(CONDITIONS)
+  for (const [names, known] of [
+    [halves, SPLIT],
+    [conditions, CONDITIONS],
+  ])
+    if (!names.every(name => Object.hasOwn(known, name)))
+      throw new Error(`invalid ${names}; expected one of ${Object.keys(known).join(', ')}`)
   const all = plan({ halves, voices: listed(options.voices), conditions })
   if (all.length === 0) throw new Error(`no voice of this half is called ${options.voices}`)
   if (sample === undefined) return all
-  return conditions.flatMap((condition, seed) =>
-    shuffled(
-      all.filter(recording => recording.condition === condition),
-      seed,
-    ).slice(0, Number(sample)),
-  )
+  return conditions.flatMap((condition, seed) => {
+    const of = all.filter(recording => recording.condition === condition)
+    return shuffled(of, seed).slice(0, Number(sample))
+  })
 }
 
 function listed(text) {

@@ -97,12 +97,6 @@ function valueFor({ type, properties = {}, default: preset, enum: choices, oneOf
   if (choices) return choices[0]
   if (oneOf) return oneOf[0]?.const
   const values = Object.entries(properties).map(([key, each]) => [key, valueFor(each)])
-  return {
-    object: Object.fromEntries(values),
-    string: 'text',
-    number: 5,
-    integer: 5,
-    boolean: true,
-    array: [],
-  }[type]
+  const simple = { string: 'text', number: 5, integer: 5, boolean: true, array: [] }
+  return { ...simple, object: Object.fromEntries(values) }[type]
 }

@@ -34,14 +34,10 @@ function rowsOf(value, path, definitions) {
 }
 
 function partsOf({ properties = {}, additionalProperties, items, anyOf = [], oneOf = [] }) {
-  const more =
-    typeof additionalProperties === 'object' && additionalProperties
-      ? [{ key: '<name>', schema: additionalProperties }]
-      : []
-  const listed =
-    items && (items.properties || items.$ref)
-      ? partsOf(items).map(part => ({ ...part, key: `[].${part.key}` }))
-      : []
+  const hasMore = typeof additionalProperties === 'object' && additionalProperties
+  const more = hasMore ? [{ key: '<name>', schema: additionalProperties }] : []
+  const inner = items?.properties ? partsOf(items) : []
+  const listed = inner.map(part => ({ ...part, key: `[].${part.key}` }))
   const own = Object.entries(properties).map(([key, schema]) => ({ key, schema }))
   return [...own, ...more, ...listed, ...[...anyOf, ...oneOf].flatMap(partsOf)]
 }

@@ -6,10 +6,9 @@ export async function httpReference() {
   const { createGateway } = await import('../../packages/toolpost/dist/gateway/index.js')
   const gateway = createGateway({ token: false, executor: new ToolExecutor(new ToolManager()) })
   try {
-    const answer = await gateway.fetch(
-      new Request('http://127.0.0.1:4040/api/openapi.json', { headers: { host: '127.0.0.1:4040' } }),
-    )
-    return page(await answer.json())
+    const host = '127.0.0.1:4040'
+    const request = new Request(`http://${host}/api/openapi.json`, { headers: { host } })
+    return page(await (await gateway.fetch(request)).json())
   } finally {
     await gateway.close?.()
   }
@@ -40,21 +39,9 @@ function section(title, { summary, parameters = [], requestBody, responses }, co
   const own = Object.entries(responses).filter(([status]) => !COMMON.includes(status))
   const answers = own.map(([status, { $ref, description, content }]) => {
     const text = $ref ? components.responses[status].description : description
-    return `| ${status} | ${cell(text)}${
-      content
-        ? `: ${Object.entries(content)
-            .map(([type, { schema }]) => `${cell(typeOf(schema))} as \`${type}\``)
-            .join(', ')}`
-        : ''
-    } |`
+    return `| ${status} | ${cell(text)}${content ? `: ${cell(contentOf(content).join(', '))}` : ''} |`
   })
-  const body = requestBody
-    ? [
-        `Body: ${Object.entries(requestBody.content)
-          .map(([type, { schema }]) => `${typeOf(schema)} as \`${type}\``)
-          .join(' or ')}`,
-      ]
-    : []
+  const body = requestBody ? [`Body: ${contentOf(requestBody.content).join(' or ')}`] : []
   return [
     `## ${title}`,
     `${summary}.`,
@@ -62,6 +49,10 @@ function section(title, { summary, parameters = [], requestBody, responses }, co
     ...body,
     `| status | |\n|---|---|\n${answers.join('\n')}`,
   ].join('\n\n')
+}
+
+function contentOf(content) {
+  return Object.entries(content).map(([type, { schema }]) => `${typeOf(schema)} as \`${type}\``)
 }
 
 function fields({ properties = {}, required = [] }) {

@@ -43,22 +43,11 @@ function thenable(then) {
 }
 
 function fail() {
-  throw { toString: () => fail2(), message: null }
+  throw { toString: () => fail(), message: null }
 }
 
-function fail2() {
-  throw new Error('unprintable')
-}
-
-const BAD_LOGGER = {
-  level: 'debug',
-  isLevelEnabled: () => true,
-  debug: () => fail(),
-  info: () => fail(),
-  warn: () => fail(),
-  error: () => fail(),
-  child: () => fail(),
-}
+const methods = ['debug', 'info', 'warn', 'error', 'child'].map(name => [name, () => fail()])
+const BAD_LOGGER = { level: 'debug', isLevelEnabled: () => true, ...Object.fromEntries(methods) }
 
 const inputs = fc.record({
   schema: schemas,

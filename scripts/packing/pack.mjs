@@ -35,10 +35,8 @@ function packOne(one, { out, work }) {
 
 /** npm installs the one for this machine; if there is none, WebAssembly is used. */
 function withRuntimes(manifest) {
-  const optionalDependencies = Object.fromEntries(
-    runtimePlatforms.map(({ name }) => [name, manifest.version]),
-  )
-  return { ...manifest, optionalDependencies }
+  const runtimes = runtimePlatforms.map(({ name }) => [name, manifest.version])
+  return { ...manifest, optionalDependencies: Object.fromEntries(runtimes) }
 }
 
 function packRuntimes(manifest, { out, work, allPlatforms }) {
@@ -61,14 +59,10 @@ function pack(folder, out) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { values } = parseArgs({
-    options: { out: { type: 'string' }, 'all-platforms': { type: 'boolean' } },
-  })
+  const { values } = parseArgs({ options: { out: { type: 'string' }, 'all-platforms': { type: 'boolean' } } })
   const out = values.out && resolve(values.out)
-  for (const { name, version, file, bytes, unpackedBytes } of packAll({
-    out,
-    allPlatforms: values['all-platforms'],
-  })) {
+  const packed = packAll({ out, allPlatforms: values['all-platforms'] })
+  for (const { name, version, file, bytes, unpackedBytes } of packed) {
     const sizes = `${megabytes(bytes)} MB, unpacked ${megabytes(unpackedBytes)} MB`
     process.stdout.write(`${`${name}@${version}`.padEnd(40)} ${sizes.padEnd(32)} ${file}\n`)
   }

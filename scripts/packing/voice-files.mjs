@@ -14,9 +14,8 @@ const models = [
   ['@moonshine-ai/moonshine-js', 'model/tiny/quantized/decoder_model_merged.onnx'],
   ['@ricky0123/vad-web', 'silero_vad_v6.onnx'],
 ]
-const wasm = ['ort.node.min.mjs', 'ort-wasm-simd-threaded.mjs', 'ort-wasm-simd-threaded.wasm'].map(
-  file => `dist/${file}`,
-)
+const threaded = 'dist/ort-wasm-simd-threaded'
+const wasm = ['dist/ort.node.min.mjs', `${threaded}.mjs`, `${threaded}.wasm`]
 const builds = ['darwin-arm64', 'linux-arm64', 'linux-x64', 'win32-arm64', 'win32-x64']
 
 /** Copies them to the package's `models/`. */
@@ -49,10 +48,8 @@ export function writeRuntime({ os, cpu, name }, folder, { version, license, repo
     cpSync(join(runtime, 'dist', file), join(folder, 'dist', file))
   cpSync(join(root, 'scripts/packing/THIRD-PARTY.md'), join(folder, 'LICENSE'))
   const description = `ONNX Runtime ${onnxVersion()} for ${os} on ${cpu}, as voice-gateway uses it.`
-  writeFileSync(
-    join(folder, 'README.md'),
-    `# ${name}\n\n${description} It is installed with \`voice-gateway\`; nothing is run or downloaded at installation.\n`,
-  )
+  const use = 'It is installed with `voice-gateway`; nothing is run or downloaded at installation.'
+  writeFileSync(join(folder, 'README.md'), `# ${name}\n\n${description} ${use}\n`)
   const manifest = {
     ...{ name, version, description, license, repository, keywords: ['onnx', 'voice-gateway'] },
     ...{ os: [os], cpu: [cpu], ...(os === 'linux' && { libc: ['glibc'] }) },

@@ -18,11 +18,8 @@ export class TestPostgres {
     const postgres = new TestPostgres()
     postgres.folder = mkdtempSync(join(tmpdir(), 'toolpost-postgres-'))
     chmodSync(postgres.folder, 0o755)
-    const settings = [
-      'max_connections=200',
-      ...(address ? [`listen_addresses=127.0.0.1,${address}`] : []),
-      ...(isQuick ? ['fsync=off'] : []),
-    ]
+    const settings = ['max_connections=200', ...(isQuick ? ['fsync=off'] : [])]
+    if (address) settings.push(`listen_addresses=127.0.0.1,${address}`)
     const data = join(postgres.folder, 'data')
     postgres.#server = createEmbedded(data, { flags: settings.flatMap(each => ['-c', each]) })
     await postgres.start()

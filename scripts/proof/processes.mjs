@@ -5,12 +5,8 @@ import { fileURLToPath } from 'node:url'
 
 /** Runs a script in this folder; `prefix` is a command that enters a network namespace. */
 function start(script, args, { prefix = [] } = {}) {
-  const [program, ...rest] = [
-    ...prefix,
-    process.execPath,
-    fileURLToPath(new URL(script, import.meta.url)),
-    ...args,
-  ]
+  const file = fileURLToPath(new URL(script, import.meta.url))
+  const [program, ...rest] = [...prefix, process.execPath, file, ...args]
   const child = spawn(program, rest, { stdio: ['pipe', 'pipe', 'inherit'] })
   child.stdin.on('error', () => {})
   return child
@@ -52,13 +48,9 @@ export class Worker {
     this.#start()
   }
 
-  signal(name) {
-    this.#child.kill(name)
-  }
+  signal = name => this.#child.kill(name)
 
-  async stop() {
-    await end(this.#child)
-  }
+  stop = () => end(this.#child)
 }
 
 /** Sends calls, and resends them with the same key after the gateway was restarted. */
@@ -123,7 +115,5 @@ export class Gateway {
     call.resolve(result)
   }
 
-  async stop() {
-    await end(this.#child)
-  }
+  stop = () => end(this.#child)
 }
