@@ -7,7 +7,6 @@ import { connectionTo, DatabaseProblem } from './postgres.ts'
 import { denied, nobodyRuns, type RunRow, unknown } from './run.ts'
 
 export const CHANNEL = 'toolpost_durable'
-/** The version this release reads and writes. */
 const SCHEMA_VERSION = 4
 const POOL_SIZE = 10
 const DEFAULT_DAYS = 30
@@ -61,11 +60,8 @@ const TABLES = `
 const UNDONE = "state = 'running' AND intent IS NULL"
 const NEXT_ATTEMPT = 'attempt = attempt + 1, worker = NULL, started_at = NULL'
 const MOVES = {
-  /** By a worker that got the attempt from a queue. */
-  begin: [
-    "state = 'running', worker = $3, started_at = now()",
-    "(state = 'waiting' OR state = 'running' AND worker = $3)",
-  ],
+  /** By the worker that got the attempt from a queue. */
+  begin: ["state = 'running', worker = $3, started_at = now()", "(state = 'waiting' OR worker = $3)"],
   /** Before the tool is invoked. It may be repeated: the first answer may have been lost. */
   intend: ['intent = $3, intent_at = now()', "state = 'running' AND (intent IS NULL OR intent = $3)"],
   progress: ['progress = $3', "state = 'running'"],
@@ -86,7 +82,7 @@ interface Offer extends Pick<project.OfferedTool, 'pool' | 'tool' | 'workers'> {
 export class Database {
   /** This process is connected under this name while it lives. */
   readonly connection = randomUUID()
-  /** Unique to this run of the process, so that what it leaves behind can be told apart. */
+  /** What a process leaves behind is told apart from what it does after a restart. */
   readonly process: string
   readonly #options: project.DurableOptions & Record<'id' | 'pool' | 'role', string>
   #pool: pg.Pool | undefined
@@ -168,6 +164,11 @@ export class Database {
     return inserted
   }
 
+  active(queues: string[]): Promise<RunRow[]> {
+    const isActive = 'ended_at IS NULL AND queue = ANY($1) ORDER BY created_at LIMIT 1000'
+    return this.query(`SELECT id, attempt, state, tool, queue FROM toolpost.runs WHERE ${isActive}`, [queues])
+  }
+
   /** Takes waiting runs of these tools, except from some queues, for this process. */
   claim(tools: string[], except: string[], most: number): Promise<RunRow[]> {
     return this.query(
@@ -181,16 +182,15 @@ export class Database {
   /** Changes a run; `undefined` if the attempt is over, or not in the state that the change expects. */
   async move(name: keyof typeof MOVES, run: Pick<RunRow, 'id' | 'attempt'>, ...values: unknown[]) {
     const [change, state] = MOVES[name]
-    const move = `UPDATE toolpost.runs SET ${change} WHERE id = $1 AND attempt = $2 AND ${state} RETURNING *`
+    const which = `id = $1 AND attempt = $2 AND ended_at IS NULL AND ${state}`
+    const move = `UPDATE toolpost.runs SET ${change} WHERE ${which} RETURNING *`
     return (await this.query(move, [run.id, run.attempt, ...values]))[0]
   }
 
-  /** Journals a result. */
   finish(run: RunRow, result: ToolResult, isFinal = false, text?: string): Promise<RunRow | undefined> {
     return this.move('finish', run, run.state, result.success ? 'done' : 'failed', text ?? result, isFinal)
   }
 
-  /** `undefined` if there is no such run or it has ended. */
   async cancel(id: string): Promise<RunRow | undefined> {
     const cancel = "UPDATE toolpost.runs SET state = 'cancelled', is_final = true, ended_at = now()"
     return (await this.query(`${cancel} WHERE id = $1 AND ended_at IS NULL RETURNING *`, [id]))[0]
@@ -243,7 +243,6 @@ export class Database {
     )
   }
 
-  /** Hands over what is still running here. */
   async leave(): Promise<void> {
     await this.query('UPDATE toolpost.workers SET closed = true WHERE process = $1', [this.process])
     await this.sweep([])

@@ -9,7 +9,6 @@ import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import type { DurableOptions } from 'toolpost/project'
 
-const CONNECT_TIMEOUT_MS = 5_000
 /** A query that takes longer has lost its server, for instance behind a cut link. */
 const QUERY_TIMEOUT_MS = 30_000
 /** The server drops a client that vanished without closing its connection (a cut link) within about six seconds. */
@@ -23,7 +22,7 @@ const NAMESPACE = ['--user', '--map-user=65534', '--map-group=65534', '--']
 export function connectionTo(url: URL, name = 'toolpost'): pg.ClientConfig {
   return {
     ...{ connectionString: url.href, application_name: name, keepAlive: true },
-    ...{ connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: QUERY_TIMEOUT_MS },
+    ...{ connectionTimeoutMillis: 5_000, query_timeout: QUERY_TIMEOUT_MS },
     options: SESSION.map(setting => `-c tcp_${setting}`).join(' '),
   }
 }
@@ -74,7 +73,6 @@ export function createEmbedded(
     // Another process may have been quicker.
     if (error !== undefined && (await runningPort(data)) !== port)
       throw new DatabaseProblem(`The embedded PostgreSQL in ${data} could not be started: ${error}`)
-    if (isNew) onNotice?.('PostgreSQL is ready')
     child.unref()
     child.channel?.unref()
   }

@@ -3,18 +3,14 @@ import type { Progress, RunOptions, ToolCall, ToolExecutor, ToolFailure, ToolRes
 import type { Approval } from 'toolpost/interceptors'
 import { type Run, type RunState, safeValue } from 'toolpost/project'
 
-type Text = 'id' | 'tool' | 'pool' | 'queue' | 'call_hash'
-type NullableText = 'caller' | 'origin' | 'key' | 'worker' | 'approved_by'
-type NullableTime = 'started_at' | 'intent_at' | 'ended_at'
-
 /**
  * `queue`: the pool and server of its tool. `repeatable`: read-only or idempotent, so it may be executed again after a crash.
  * `call`: all that another process needs to execute it. `deaths`: how many workers died with it.
  */
 export interface RunRow
-  extends Record<Text, string>,
-    Record<NullableText, string | null>,
-    Record<NullableTime, Date | null> {
+  extends Record<'id' | 'tool' | 'pool' | 'queue' | 'call_hash', string>,
+    Record<'caller' | 'origin' | 'key' | 'worker' | 'approved_by', string | null>,
+    Record<'started_at' | 'intent_at' | 'ended_at', Date | null> {
   call: Pick<ToolCall, 'id' | 'args'> & Pick<RunOptions, 'timeoutMs' | 'repair' | 'meta'>
   repeatable: boolean
   state: RunState
@@ -57,9 +53,7 @@ export function runOf(row: RunRow): Run {
 }
 
 /** The stable id within the name of a process. */
-function workerOf(process: string): string {
-  return process.slice(0, process.lastIndexOf('~'))
-}
+const workerOf = (process: string) => process.slice(0, process.lastIndexOf('~'))
 
 /** The result of a run that has ended; `undefined` if it has not, or its result was left out of a list. */
 export function resultOf({ id, tool, state, result }: RunRow): ToolResult | undefined {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { hostname } from 'node:os'
 import type { FailureCode } from '../src/call/failure-codes.ts'
 import type { ToolCall } from '../src/call/tool-call.ts'
 import type { ToolResult } from '../src/call/tool-result.ts'
@@ -7,19 +6,12 @@ import type { RunOptions } from '../src/executor/options.ts'
 import type { Verdict } from '../src/interceptors/approval.ts'
 import { fingerprint } from '../src/interceptors/canonical.ts'
 import type { Approval } from '../src/interceptors/index.ts'
-import type {
-  Durable,
-  DurableChange,
-  DurableOptions,
-  DurableRunOptions,
-  PublishedTool,
-  Run,
-} from '../src/project/durable.ts'
+import type * as engine from '../src/project/durable.ts'
 
 interface Entry {
-  run: Run
+  run: engine.Run
   call: ToolCall
-  options: DurableRunOptions
+  options: engine.DurableRunOptions
   result: Promise<ToolResult>
   controller: AbortController
   /** A person has approved it. */
@@ -27,9 +19,9 @@ interface Entry {
 }
 
 interface Process {
-  options: DurableOptions
+  options: engine.DurableOptions
   pool: string
-  tools: readonly PublishedTool[]
+  tools: readonly engine.PublishedTool[]
   goneSince?: string
 }
 
@@ -41,12 +33,10 @@ export class MemoryDatabase {
   readonly entries = new Map<string, Entry>()
   readonly processes = new Set<Process>()
   readonly #approvals = new Map<string, { asked: Approval; settle(verdict: Verdict): void }>()
-  /** While it is set, the database is gone. */
-  problem: string | undefined
   /** While it is set, the worker of every run is lost. */
   isLosing = false
 
-  #tell(change: DurableChange): void {
+  #tell(change: engine.DurableChange): void {
     for (const { options, goneSince } of this.processes) if (!goneSince) options.onChange?.(change)
   }
 
@@ -55,7 +45,7 @@ export class MemoryDatabase {
   }
 
   /** An engine on this database. */
-  create = (options: DurableOptions): Durable => {
+  create = (options: engine.DurableOptions): engine.Durable => {
     const { executor, pool = 'default' } = options
     const own: Process = { options, pool, tools: [] }
     this.processes.add(own)
@@ -66,15 +56,13 @@ export class MemoryDatabase {
       const { decision } = (call.notes.approval ?? {}) as { decision?: string }
       const about = { origin: 'worker', caller, signal, pool: target.pool, approved: decision === 'approved' }
       const result = await durable.run({ id, name: target.name, args }, about)
-      call.notes.run = result.run_id
+      call.notes.run = result.run_id ?? null
       return { ...result, tool_name: call.name }
     })
-    const durable: Durable = {
+    const durable: engine.Durable = {
       ready: async () => this.#tellApprovals(),
-      status: () =>
-        this.problem ? { state: 'failed', text: this.problem } : { state: 'ready', text: `memory, ${pool}` },
+      status: () => ({ state: 'ready', text: `memory, ${pool}` }),
       accept: async (call, given = {}) => {
-        if (this.problem) return { refused: failed(call, `database: ${this.problem}`) }
         const { key, caller } = given
         const isBefore = ({ run }: Entry) => key !== undefined && run.key === key && run.caller === caller
         const before = [...this.entries.values()].find(isBefore)
@@ -97,10 +85,8 @@ export class MemoryDatabase {
       list: async ({ state, tool, caller, before, limit = 50 } = {}) => {
         const all = [...this.entries.values()].map(({ run }) => run).reverse()
         const from = before === undefined ? 0 : all.findIndex(({ id }) => id === before) + 1
-        const fits = (run: Run) =>
-          (!state || run.state === state) &&
-          (!tool || run.tool === tool) &&
-          (!caller || run.caller === caller)
+        const wanted = Object.entries({ state, tool, caller }).filter(([, value]) => value !== undefined)
+        const fits = (run: engine.Run) => wanted.every(([name, value]) => run[name as 'tool'] === value)
         return all.slice(from).filter(fits).slice(0, limit)
       },
       cancel: async id => {
@@ -109,11 +95,7 @@ export class MemoryDatabase {
         entry.controller.abort()
         return true
       },
-      workers: async () =>
-        [...this.processes].map(({ options: { role = 'worker', workerId = '?' }, pool, tools }) => ({
-          ...{ id: workerId, pool, role, host: hostname(), pid: 1, state: 'live', running: 0 },
-          ...{ seen_at: now(), started_at: now(), tools: tools.map(({ name }) => name) },
-        })),
+      workers: async () => [],
       publish: tools => {
         if (fingerprint(tools) === fingerprint(own.tools)) return
         own.tools = tools
@@ -146,18 +128,12 @@ export class MemoryDatabase {
     return durable
   }
 
-  #begin(call: ToolCall, options: DurableRunOptions, own: Process): Entry {
+  #begin(call: ToolCall, options: engine.DurableRunOptions, own: Process): Entry {
     const { caller, origin, key, pool = own.pool } = options
-    const about = {
-      id: randomUUID(),
-      tool: call.name,
-      args: call.args,
-      pool,
-      caller,
-      origin,
-      key,
+    const run: engine.Run = {
+      ...{ id: randomUUID(), tool: call.name, args: call.args, pool, caller, origin, key },
+      ...{ state: 'waiting', attempts: 0, created_at: now(), steps: [] },
     }
-    const run: Run = { ...about, state: 'waiting', attempts: 0, created_at: now(), steps: [] }
     const controller = new AbortController()
     const entry: Entry = { run, call, options, controller, result: Promise.resolve(failed(call, '')) }
     this.entries.set(run.id, entry)
@@ -181,10 +157,9 @@ export class MemoryDatabase {
     const verdict = approval && (await this.#ask(entry))
     entry.approved = verdict?.approved || options.approved === true
     const execute = () => worker.options.executor.run(call, Object.assign({ ...given, signal }, { entry }))
-    const denial = `Tool '${call.name}' was denied: ${verdict?.reason}`
-    const isDenied = verdict?.approved === false
+    const denial = failed(call, `Tool '${call.name}' was denied: ${verdict?.reason}`, 'denied')
     const lost = this.isLosing ? failed(call, 'its worker was lost') : undefined
-    const result = isDenied ? failed(call, denial, 'denied') : (lost ?? (await execute()))
+    const result = verdict?.approved === false ? denial : (lost ?? (await execute()))
     const state = result.success ? 'done' : signal.aborted ? 'cancelled' : 'failed'
     const ended = { ...result, run_id: run.id }
     this.#change(entry, { state, ended_at: now(), result: ended })
@@ -207,7 +182,7 @@ export class MemoryDatabase {
     })
   }
 
-  #change(entry: Entry, change: Partial<Run>): void {
+  #change(entry: Entry, change: Partial<engine.Run>): void {
     entry.run = { ...entry.run, ...change }
     this.#tell({ type: 'run', run: entry.run })
   }

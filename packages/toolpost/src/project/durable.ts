@@ -45,9 +45,9 @@ export interface DurableWorker extends Record<'id' | 'pool' | 'host' | 'seen_at'
 }
 
 /**
- * `key`: the same key and call from one caller is the same run; the same key with another call is refused. `pool`: whose workers
- * may run it, this process's own if left out; if empty, it is not started. `calledAs`: the caller's name for the tool.
- * `approval`: a person decides before it is queued. `approved`: one has.
+ * `key`: the same key and call from one caller is the same run; with another call it is refused. `pool`: whose workers may run it,
+ * this process's own if left out; if empty, it is not started. `calledAs`: the caller's name for the tool. `approval`: a person
+ * decides before it is queued. `approved`: one has.
  */
 export interface DurableRunOptions extends RunOptions, OptionalText<'key' | 'pool' | 'calledAs'> {
   approval?: DryRun['asks'] | undefined
@@ -107,12 +107,11 @@ export interface Durable {
   status(): DurableStatus
   /** Like `executor.run`, with `run_id` in the result; at the caller's deadline `timeout`, and the run goes on. Never rejects. */
   run(call: ToolCall, options?: DurableRunOptions): Promise<ToolResult>
-  /** Resolves as soon as the run is journalled, or to a failed result if it cannot be accepted. */
+  /** Resolves as soon as the run is journalled. */
   accept(call: ToolCall, options?: DurableRunOptions): Promise<AcceptedRun | RefusedRun>
   get(id: string): Promise<Run | undefined>
-  /** The call of a run with its original arguments, for running it again; not safe to show. */
+  /** With its original arguments: not safe to show. */
   callOf(id: string): Promise<{ call: ToolCall; options: DurableRunOptions } | undefined>
-  /** Newest first. */
   list(filter?: RunFilter): Promise<Run[]>
   /** `false` if there is no such run or it has ended. */
   cancel(id: string): Promise<boolean>

@@ -130,40 +130,10 @@ describe('durable.tools', () => {
     expect(result).toMatchObject({ result: 'paid', run_id: only?.id, tool_call_id: 'c1' })
     expect(only).toMatchObject({ tool: 'pay', state: 'done', caller: 'me', pool: 'default' })
   })
-
-  it('fail at once while there is no database; other calls go on', async () => {
-    const database = new MemoryDatabase()
-    database.problem = 'connection refused'
-    const tools = [mock('pay', 'paid'), mock('look', 'seen')]
-    const { project, run } = await process(database, { durable: { tools: ['pay'] }, tools })
-    expect(project.status().durable).toEqual({ state: 'failed', text: 'connection refused' })
-    expect(await run({ name: 'pay' })).toMatchObject({
-      code: 'unavailable',
-      error: 'database: connection refused',
-    })
-    expect(await run({ name: 'look' })).toMatchObject({ result: 'seen' })
-  })
 })
 
 describe('a run that a person must approve', () => {
   const policy = [{ tools: ['pay'], then: 'ask', because: 'it costs money', timeoutMs: 3 * 86_400_000 }]
-
-  it('waits in the database, and any process can decide', async () => {
-    const database = new MemoryDatabase()
-    const worker = await process(database, { durable: true, policy, tools: [mock('pay', 'paid')] })
-    const other = await process(database, { durable: true }, { role: 'gateway' })
-    const accepted = await worker.project.durable()?.accept({ name: 'pay' }, { origin: 'http', key: 'k' })
-    if (!accepted || 'refused' in accepted) throw new Error('not accepted')
-    await expect
-      .poll(() => other.project.approvals.list(), PATIENCE)
-      .toMatchObject([{ tool: 'pay', because: 'it costs money', origin: 'http', state: 'waiting' }])
-    expect(runsOf(database)).toMatchObject([{ state: 'approval' }])
-    const [asked] = other.project.approvals.list()
-    expect(other.project.approvals.decide(asked?.id ?? '', 'approve', { by: 'console' })).toBeDefined()
-    expect(await accepted.result).toMatchObject({ success: true, result: 'paid', run_id: accepted.id })
-    await expect.poll(() => worker.project.approvals.list(), PATIENCE).toEqual([])
-    expect(other.project.approvals.decide(asked?.id ?? '', 'deny')).toBeUndefined()
-  })
 
   it('is shown as a direct call is, with its server, definition and reason', async () => {
     const ledger = { command: execPath, args: [LEDGER_SERVER, join(configFolder({}), 'ledger')] }
