@@ -6,13 +6,13 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { defineTool, type Interceptor, ToolExecutor, ToolManager } from 'toolpost'
-import type { Approval } from 'toolpost/interceptors'
+import { denied } from 'toolpost/interceptors'
 import type { Durable, DurableChange, DurableOptions, PublishedTool } from 'toolpost/project'
-import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest'
 import { TestPostgres } from '../../../scripts/proof/postgres.mjs'
 import { createDurable } from '../src/index.ts'
 
-export const WAIT = { timeout: 30_000, interval: 20 }
+export const soon = <T>(check: () => T) => vi.waitFor(check, { timeout: 30_000, interval: 20 })
 const schema = { type: 'object', properties: { id: { type: 'string' } } } as const
 
 interface Here extends Partial<DurableOptions> {
@@ -133,20 +133,10 @@ async function accepted(durable: Durable, ...call: Parameters<Durable['accept']>
 /** What a project's policy does: every call of `note` needs approval. */
 export const asks = (durable: () => Durable): Interceptor => {
   return async (call, next) => {
-    if (call.name !== 'note') return next()
     const askedAt = Date.now()
-    const approval: Approval = {
-      ...{ id: `about-${call.id}`, tool: call.name, args: call.args, state: 'waiting' },
-      ...{ askedAt, expiresAt: askedAt + 3 * 24 * 3_600_000 },
-    }
-    const verdict = await durable().requestApproval(call, approval)
-    if (verdict?.approved) return next()
-    return {
-      success: false,
-      error: verdict?.reason ?? '',
-      code: 'denied',
-      tool_name: call.name,
-      execution_time_ms: 0,
-    }
+    const about = { id: `about-${call.id}`, tool: call.name, args: call.args, state: 'waiting' } as const
+    const approval = { ...about, askedAt, expiresAt: askedAt + 3 * 24 * 3_600_000 }
+    const verdict = call.name === 'note' ? await durable().requestApproval(call, approval) : undefined
+    return !verdict || verdict.approved ? next() : denied(call, verdict.reason)
   }
 }

@@ -21,20 +21,21 @@ const mock = (name: string, answer: unknown, more: object = {}) => ({
 })
 
 /** A process with a configuration of its own, on a database that it may share. */
-async function process(database: MemoryDatabase, config: object, settings: DurableSettings = {}) {
-  const folder = configFolder({ 'toolpost.json': config })
-  const said: string[] = []
+async function process(
+  database: MemoryDatabase,
+  config: object,
+  settings: DurableSettings = {},
+  folder = configFolder({ 'toolpost.json': config }),
+) {
   const project = await openProject({
-    file: join(folder, 'toolpost.json'),
-    logger: () => silentLogger,
-    say: text => said.push(text),
+    ...{ file: join(folder, 'toolpost.json'), logger: () => silentLogger, say: () => {} },
     durable: { create: database.create, stays: true, ...settings },
   })
   // As the gateway does.
   project.executor.observe(() => {})
   onTestFinished(() => project.close())
   await project.startDurable()
-  return { project, folder, said, run: project.executor.run.bind(project.executor) }
+  return { project, folder, run: project.executor.run.bind(project.executor) }
 }
 
 const runsOf = (database: MemoryDatabase) => [...database.entries.values()].map(({ run }) => run)
@@ -45,13 +46,8 @@ describe('tools of elsewhere', () => {
     const lamp = mock('lamp', { on: true }, { read_only: true, timeout_ms: 1_234 })
     await process(database, { durable: { pool: 'home' }, tools: [lamp] })
     const { project, run } = await process(database, { durable: true })
-    await expect
-      .poll(() => project.tools.findTool('lamp'), PATIENCE)
-      .toMatchObject({
-        description: 'Gives lamp',
-        readOnly: true,
-        timeoutMs: 1_234,
-      })
+    const shown = { description: 'Gives lamp', readOnly: true, timeoutMs: 1_234 }
+    await expect.poll(() => project.tools.findTool('lamp'), PATIENCE).toMatchObject(shown)
     const result = await run({ name: 'lamp', args: { level: 1 } }, { caller: 'me' })
     const [only] = runsOf(database)
     expect(result).toMatchObject({ success: true, result: { on: true }, run_id: only?.id })
@@ -152,16 +148,21 @@ describe('a run that a person must approve', () => {
     expect(durable).toMatchObject(about)
   })
 
-  it('[F66] is not queued before a person has decided, also at a gateway that has the tool but runs nothing', async () => {
+  it.each([
+    ['a gateway that has the tool but runs nothing', 'default', [mock('pay', 'paid')]],
+    ['one whose tool is elsewhere', 'home', []],
+  ])('[F66] is not queued before a person has decided, also at %s', async (_, pool, tools) => {
     const database = new MemoryDatabase()
-    const tools = [mock('pay', 'paid')]
-    await process(database, { durable: true, tools })
-    const gateway = await process(database, { durable: true, policy, tools }, { role: 'gateway' })
-    const accepted = await gateway.project.durable()?.accept({ name: 'pay' }, { origin: 'http', key: 'k' })
+    await process(database, { durable: { pool }, tools: [mock('pay', 'paid')] })
+    const { project } = await process(database, { durable: true, policy, tools }, { role: 'gateway' })
+    await expect.poll(() => project.tools.findTool('pay'), PATIENCE).toBeDefined()
+    const accepted = await project.durable()?.accept({ name: 'pay' }, { origin: 'http', key: 'k' })
     if (!accepted || 'refused' in accepted) throw new Error('not accepted')
-    await expect.poll(() => gateway.project.approvals.list(), PATIENCE).toHaveLength(1)
+    await expect.poll(() => project.approvals.list(), PATIENCE).toHaveLength(1)
     expect(runsOf(database)).toMatchObject([{ state: 'approval' }])
-    gateway.project.approvals.decide(gateway.project.approvals.list()[0]?.id ?? '', 'approve')
+    const [{ id = '', askedAt = 0, expiresAt = 0, because = '' } = {}] = project.approvals.list()
+    expect([because, expiresAt - askedAt]).toEqual(['it costs money', 3 * 86_400_000])
+    project.approvals.decide(id, 'approve')
     expect(await accepted.result).toMatchObject({ result: 'paid' })
   })
 
@@ -180,22 +181,6 @@ describe('a run that a person must approve', () => {
     expect(accepted && 'id' in accepted && (await accepted.result)).toMatchObject({ result: 'paid' })
     expect(asked).toBe(1)
   })
-
-  it('is asked about by the policy of the process that accepts it, too, if it runs elsewhere', async () => {
-    const database = new MemoryDatabase()
-    await process(database, { durable: { pool: 'home' }, tools: [mock('pay', 'paid')] })
-    const gateway = await process(database, { durable: true, policy }, { role: 'gateway' })
-    await expect.poll(() => gateway.project.tools.findTool('pay'), PATIENCE).toBeDefined()
-    const accepted = await gateway.project.durable()?.accept({ name: 'pay' }, { origin: 'http' })
-    if (!accepted || 'refused' in accepted) throw new Error('not accepted')
-    await expect
-      .poll(() => gateway.project.approvals.list(), PATIENCE)
-      .toMatchObject([{ because: 'it costs money' }])
-    const [{ askedAt = 0, expiresAt = 0 } = {}] = gateway.project.approvals.list()
-    expect(expiresAt - askedAt).toBe(3 * 86_400_000)
-    gateway.project.approvals.decide(gateway.project.approvals.list()[0]?.id ?? '', 'deny', { by: 'me' })
-    expect(await accepted.result).toMatchObject({ code: 'denied' })
-  })
 })
 
 describe('the engine of a project', () => {
@@ -209,14 +194,7 @@ describe('the engine of a project', () => {
     const own = { local: limits.local }
     expect([...database.processes]).toMatchObject([{ options: { ...shared, limits: own, role: 'gateway' } }])
     await project.close()
-    const again = await openProject({
-      file: join(folder, 'toolpost.json'),
-      logger: () => silentLogger,
-      say: () => {},
-      durable: { create: database.create, stays: true },
-    })
-    onTestFinished(() => again.close())
-    await again.startDurable()
+    await process(database, {}, {}, folder)
     expect([...database.processes].map(({ options }) => options.workerId)).toEqual([workerId, workerId])
   })
 })
