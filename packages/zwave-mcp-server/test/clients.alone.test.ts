@@ -4,35 +4,24 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { aedesBroker } from './support/brokers.ts'
+import { programs } from './support/child.ts'
 import { startTestHome } from './support/homes.ts'
-import { programs } from './support/program.ts'
 
 const INFO = { name: 'test', version: '1' }
 
-/** What the three kinds of client have in common. */
-interface AnyClient {
-  listTools(): Promise<{
-    tools: Array<{ name: string; title?: string | undefined; annotations?: unknown; outputSchema?: unknown }>
-  }>
-  callTool(params: { name: string; arguments: Record<string, unknown> }): Promise<unknown>
-  close(): Promise<void>
-}
-
-interface Program {
-  command: string
-  args: string[]
-  env: Record<string, string>
-}
+/** What the kinds of client have in common. */
+type AnyClient = Pick<ClientV2, 'listTools' | 'callTool' | 'close'>
+type Program = { command: string; args: string[]; env: Record<string, string>; stderr: 'ignore' }
 
 const v1 = async (server: Program): Promise<AnyClient> => {
   const client = new ClientV1(INFO)
-  await client.connect(new TransportV1({ ...server, stderr: 'ignore' }))
-  return client
+  await client.connect(new TransportV1(server))
+  return client as unknown as AnyClient
 }
 
 const v2 = async (server: Program, options = {}): Promise<AnyClient> => {
   const client = new ClientV2(INFO, options)
-  await client.connect(new TransportV2({ ...server, stderr: 'ignore' }))
+  await client.connect(new TransportV2(server))
   return client
 }
 
@@ -46,12 +35,9 @@ describe.each([
   async function start() {
     const broker = await aedesBroker()
     const home = await startTestHome({ brokerUrl: broker.url })
-    const env = {
-      PATH: process.env.PATH ?? '',
-      MQTT_BROKER_URL: broker.url,
-      ZWAVE_CONFIRM_TIMEOUT_MS: '1500',
-    }
-    const client = await connect({ command: process.execPath, args: [programs.server], env })
+    const env = { MQTT_BROKER_URL: broker.url, ZWAVE_CONFIRM_TIMEOUT_MS: '1500' }
+    const args = [programs.server]
+    const client = await connect({ command: process.execPath, args, env, stderr: 'ignore' })
     onTestFinished(() => client.close())
     return { client, home }
   }

@@ -15,7 +15,9 @@ async function start({ env, ...options }: StartOptions) {
   const control = (deviceName: string, action: string, level?: number) =>
     server.call('control_zwave_device', { deviceName, action, ...(level !== undefined && { level }) })
   const read = (deviceName: string) => server.call('get_device_sensor_data', { deviceName })
-  return { broker, home, server, control, read }
+  const reads = (deviceName: string, words: string) =>
+    server.callUntil('get_device_sensor_data', { deviceName }, ({ text }) => text.includes(words))
+  return { broker, home, server, control, read, reads }
 }
 
 const SETTINGS = [
@@ -27,31 +29,24 @@ const SETTINGS = [
 
 describe.each(SETTINGS)('a gateway with $topics topics and $payload payloads', settings => {
   it('is read and controlled, and what happens at the devices is seen', async () => {
-    const { server, home, control, read } = await start(settings)
+    const { server, home, control, read, reads } = await start(settings)
     expect((await control('switch one', 'on')).text).toBe('Switch One is on.')
     expect((await control('living room light', 'dim', 40)).text).toBe('Living Room Light is dimmed to 40 %.')
     expect((await control('living room blinds', 'off')).text).toBe('Living Room Blinds is closed.')
     expect((await control('living room blinds', 'dim', 30)).text).toBe('Living Room Blinds is 30 % open.')
-    expect(
-      await server.call('set_thermostat', { deviceName: 'hallway thermostat', temperature: 21.5 }),
-    ).toMatchObject({
-      text: 'Hallway Thermostat is set to 21.5 °C.',
-      data: { confirmed: true, temperature: 21.5, unit: '°C' },
+    const warmer = { deviceName: 'hallway thermostat', temperature: 21.5 }
+    expect((await server.call('set_thermostat', warmer)).text).toBe('Hallway Thermostat is set to 21.5 °C.')
+    const unlock = { deviceName: 'back door lock', action: 'unlock' }
+    expect(await server.call('control_lock', unlock)).toMatchObject({
+      text: 'Back Door Lock is unlocked.',
+      data: { confirmed: true, reported: false },
     })
-    expect(
-      await server.call('control_lock', { deviceName: 'back door lock', action: 'unlock' }),
-    ).toMatchObject({ text: 'Back Door Lock is unlocked.', data: { confirmed: true, reported: false } })
     expect(home.commands).toHaveLength(6)
     expect((await read('hallway thermostat')).text).toContain('heating setpoint is 21.5 °C')
     await home.set('Switch One', false)
-    const seen = await server.callUntil('get_device_sensor_data', { deviceName: 'Switch One' }, ({ text }) =>
-      text.includes('switch is off'),
-    )
-    expect(seen.data).toMatchObject({ live: true })
+    expect((await reads('Switch One', 'switch is off')).data).toMatchObject({ live: true })
     await home.setStatus('Demo Switch', 'Dead')
-    await server.callUntil('get_device_sensor_data', { deviceName: 'Demo Switch' }, ({ text }) =>
-      text.includes('dead'),
-    )
+    await reads('Demo Switch', 'dead')
     expect((await control('demo switch', 'on')).text).toContain('is dead')
   })
 
@@ -107,32 +102,26 @@ describe('a gateway that is set up in another way', () => {
 })
 
 it('a second gateway below the same prefix is ignored', async () => {
-  const { broker, server, home } = await start({})
+  const { broker, server, home, control } = await start({})
   const devices = [{ name: 'Heater', values: [{ type: 'switch' as const }] }]
   await server.call('list_zwave_devices')
   const other = await startTestHome({ brokerUrl: broker.url, gatewayName: 'two', devices })
   expect((await server.call('list_zwave_devices')).text).toContain('There are 10 devices')
-  expect(
-    (await server.call('control_zwave_device', { deviceName: 'Switch One', action: 'on' })).isError,
-  ).toBe(false)
+  expect((await control('Switch One', 'on')).isError).toBe(false)
   expect([home.commands.length, other.commands.length]).toEqual([1, 0])
 })
 
-describe('scenes', () => {
-  it('are listed and activated by name', async () => {
-    const { server, home } = await start({})
-    expect((await server.call('list_zwave_devices')).text).toContain('There is 1 scene: Movie Time.')
-    expect(await server.call('activate_scene', { sceneName: 'the movie time scene' })).toMatchObject({
-      text: 'The scene Movie Time is activated.',
-      data: { scene: 'Movie Time', activated: true },
-    })
-    expect(home.commands.map(({ device, value }) => `${device} ${value}`)).toEqual([
-      'Living Room Light 20',
-      'Living Room Blinds 0',
-    ])
-    expect(await server.call('activate_scene', { sceneName: 'party' })).toMatchObject({
-      isError: true,
-      text: 'There is no scene called "party". The scenes are Movie Time.',
-    })
+it('scenes are listed and activated by name', async () => {
+  const { server, home } = await start({})
+  expect((await server.call('list_zwave_devices')).text).toContain('There is 1 scene: Movie Time.')
+  expect(await server.call('activate_scene', { sceneName: 'the movie time scene' })).toMatchObject({
+    text: 'The scene Movie Time is activated.',
+    data: { scene: 'Movie Time', activated: true },
+  })
+  const done = home.commands.map(({ device, value }) => `${device} ${value}`)
+  expect(done).toEqual(['Living Room Light 20', 'Living Room Blinds 0'])
+  expect(await server.call('activate_scene', { sceneName: 'party' })).toMatchObject({
+    isError: true,
+    text: 'There is no scene called "party". The scenes are Movie Time.',
   })
 })

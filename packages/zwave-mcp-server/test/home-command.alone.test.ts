@@ -4,14 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { freePort } from './support/brokers.ts'
-import { startChild } from './support/child.ts'
-import { programs } from './support/program.ts'
+import { programs, startChild } from './support/child.ts'
 import { startServer } from './support/server.ts'
 
 async function startHomeCommand(...args: string[]) {
   const child = startChild(programs.home, { args })
-  const [line] = await once(child.process.stdout, 'data')
-  return { ...child, line: String(line), url: JSON.parse(String(line)).url as string }
+  const line = String((await once(child.process.stdout, 'data'))[0])
+  return { ...child, line, url: JSON.parse(line).url as string }
 }
 
 function jsonFile(json: unknown): string {
@@ -22,16 +21,13 @@ function jsonFile(json: unknown): string {
   return file
 }
 
-const on = (deviceName: string) => ({ deviceName, action: 'on' })
-
 describe('zwave-home', () => {
   it('starts a broker and a home, says where in one line, and exits cleanly', async () => {
     const { line, url, process: child, exit } = await startHomeCommand('--virtual-home')
     expect(line).toMatch(/^\{"url":"mqtt:\/\/127\.0\.0\.1:\d+"\}\n$/)
     const server = await startServer({ MQTT_BROKER_URL: url })
-    expect((await server.call('control_zwave_device', on('Switch One'))).data).toMatchObject({
-      confirmed: true,
-    })
+    const { data } = await server.call('control_zwave_device', { deviceName: 'Switch One', action: 'on' })
+    expect(data).toMatchObject({ confirmed: true })
     child.kill('SIGTERM')
     await expect(exit).resolves.toBe(0)
   })
@@ -41,17 +37,8 @@ describe('zwave-home', () => {
     const devices = jsonFile({
       devices: [{ name: 'Desk Lamp', location: 'Study', values: [{ type: 'dimmer', value: 10 }] }],
     })
-    const { url } = await startHomeCommand(
-      '--virtual-home',
-      '--port',
-      port,
-      '--devices',
-      devices,
-      '--delay',
-      '1',
-      '--topic',
-      'z',
-    )
+    const options = `--virtual-home --port ${port} --devices ${devices} --delay 1 --topic z`
+    const { url } = await startHomeCommand(...options.split(' '))
     expect(url).toBe(`mqtt://127.0.0.1:${port}`)
     const server = await startServer({ MQTT_BROKER_URL: url, ZWAVE_MQTT_TOPIC: 'z' })
     expect((await server.call('list_zwave_devices')).text).toBe(

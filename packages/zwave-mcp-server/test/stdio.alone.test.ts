@@ -2,26 +2,22 @@ import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { VERSION } from '../src/data.ts'
 import { aedesBroker, freePort } from './support/brokers.ts'
-import { startChild } from './support/child.ts'
+import { programs, startChild } from './support/child.ts'
 import { eventually } from './support/eventually.ts'
 import { startTestHome } from './support/homes.ts'
-import { programs } from './support/program.ts'
 import { startServer, watchStdout } from './support/server.ts'
 
+const ON = { deviceName: 'Switch One', action: 'on' }
 const nowhere = async () => ({ MQTT_BROKER_URL: `mqtt://127.0.0.1:${await freePort()}` })
 
 describe('what the server writes where', () => {
   it('keeps stdout clean when told to log everything', async () => {
     const broker = await aedesBroker()
     await startTestHome({ brokerUrl: broker.url })
-    const env = {
-      MQTT_BROKER_URL: broker.url,
-      MQTT_USERNAME: 'me',
-      MQTT_PASSWORD: 'hunter2',
-      ZWAVE_LOG_LEVEL: 'trace',
-    }
-    const server = await startServer({ ...env, DEBUG: '*', NODE_DEBUG: 'net,stream,http' })
-    await server.call('control_zwave_device', { deviceName: 'Switch One', action: 'on' })
+    const account = { MQTT_USERNAME: 'me', MQTT_PASSWORD: 'hunter2' }
+    const everything = { ZWAVE_LOG_LEVEL: 'trace', DEBUG: '*', NODE_DEBUG: 'net,stream,http' }
+    const server = await startServer({ MQTT_BROKER_URL: broker.url, ...account, ...everything })
+    await server.call('control_zwave_device', ON)
     expect(server.stderr()).toContain('Switch_One')
     expect(server.stderr()).not.toContain('hunter2')
   })
@@ -48,7 +44,7 @@ describe('without a broker', () => {
     const unreachable = `The MQTT broker at ${env.MQTT_BROKER_URL} is unreachable: connect ECONNREFUSED`
     for (const [tool, args] of [
       ['list_zwave_devices', {}],
-      ['control_zwave_device', { deviceName: 'Switch One', action: 'on' }],
+      ['control_zwave_device', ON],
       ['get_device_sensor_data', { deviceName: 'Switch One' }],
       ['check_zwave_health', {}],
     ] as const) {
@@ -58,9 +54,7 @@ describe('without a broker', () => {
 
   it('brings its own home if none is configured, and says that it is virtual', async () => {
     const server = await startServer({ ZWAVE_CONFIRM_TIMEOUT_MS: '2000' })
-    expect((await server.call('control_zwave_device', { deviceName: 'switch one', action: 'on' })).text).toBe(
-      'Switch One is on.',
-    )
+    expect((await server.call('control_zwave_device', ON)).text).toBe('Switch One is on.')
     expect((await server.call('check_zwave_health')).data).toMatchObject({ healthy: true, virtualHome: true })
     expect(server.stderr()).toContain('using a virtual home')
   })
@@ -77,7 +71,7 @@ describe('the end', () => {
     const broker = await aedesBroker()
     await startTestHome({ brokerUrl: broker.url, delayMs: 100 })
     const server = await startServer({ MQTT_BROKER_URL: broker.url })
-    const answer = server.call('control_zwave_device', { deviceName: 'Switch One', action: 'on' })
+    const answer = server.call('control_zwave_device', ON)
     server.process.stdin.end()
     await expect(answer).resolves.toMatchObject({ text: 'Switch One is on.' })
     await expect(server.exit).resolves.toBe(0)
@@ -87,7 +81,7 @@ describe('the end', () => {
     const broker = await aedesBroker()
     const home = await startTestHome({ brokerUrl: broker.url, delayMs: 60_000 })
     const server = await startServer({ MQTT_BROKER_URL: broker.url, ZWAVE_CONFIRM_TIMEOUT_MS: '15000' })
-    void server.call('control_zwave_device', { deviceName: 'Switch One', action: 'on' })
+    void server.call('control_zwave_device', ON)
     await eventually(() => home.commands.length).toBe(1)
     server.write('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}')
     server.process.stdin.end()
@@ -98,8 +92,7 @@ describe('the end', () => {
   it('ends when nobody reads its stdout any more', async () => {
     const server = await startServer(await nowhere())
     server.process.stdout.destroy()
-    server.write('{"jsonrpc":"2.0","id":9,"method":"ping"}')
-    server.write('{"jsonrpc":"2.0","id":10,"method":"ping"}')
+    for (const id of [9, 10]) server.write(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`)
     await expect(server.exit).resolves.toBe(0)
   })
 })

@@ -9,14 +9,7 @@ const devices: DeviceDescription[] = [
   { name: 'Thermo', values: [{ type: 'sensor', property: 'Air temperature', value: 20 }] },
   { name: 'Dead One', status: 'Dead', values: [{ type: 'switch' }] },
   { name: 'Sleeper', status: 'Asleep', values: [{ type: 'switch' }] },
-  {
-    name: 'Double',
-    values: [
-      { type: 'switch', endpoint: 1 },
-      { type: 'switch', endpoint: 2 },
-    ],
-  },
-  { name: 'Blinds', location: 'Study', values: [{ type: 'cover', value: 99 }] },
+  { name: 'Double', values: [1, 2].map(endpoint => ({ type: 'switch', endpoint })) },
   { name: 'Back Door Lock', values: [{ type: 'lock', value: true }] },
   { name: 'Thermostat', values: [{ type: 'thermostat', value: 20 }] },
   { name: 'Strip', values: [{ type: 'switch' }, { type: 'switch', endpoint: 1 }] },
@@ -30,20 +23,11 @@ const control = (args: Record<string, unknown>, options?: { answers: boolean }) 
 describe('control_zwave_device', () => {
   it('switches a device, given the camelCase names that a client maps to', async () => {
     const { home, result } = control({ deviceName: 'Switch One', action: 'on' })
+    const what = { device: 'Switch One', location: null, nodeId: 2, endpoint: 0, action: 'on', level: null }
     await expect(result).resolves.toEqual({
       text: 'Switch One is on.',
       isError: false,
-      data: {
-        device: 'Switch One',
-        location: null,
-        nodeId: 2,
-        endpoint: 0,
-        action: 'on',
-        level: null,
-        confirmed: true,
-        reported: true,
-        state: 'on',
-      },
+      data: { ...what, confirmed: true, reported: true, state: 'on' },
     })
     expect(home.link.commands).toEqual([
       { topic: 'zwave/Switch_One/switch_binary/endpoint_0/targetValue/set', text: 'true' },
@@ -116,6 +100,7 @@ describe('control_zwave_device', () => {
   })
 })
 
+const OPEN = { type: 'binary', property: 'Door/Window', value: true } as const
 const sensors: DeviceDescription[] = [
   {
     name: 'Thermo',
@@ -124,19 +109,9 @@ const sensors: DeviceDescription[] = [
       { type: 'sensor', property: 'Humidity', unit: '%' },
     ],
   },
-  {
-    name: 'Door',
-    location: 'Hall',
-    status: 'Dead',
-    values: [{ type: 'binary', property: 'Door/Window', value: true }],
-  },
-  {
-    name: 'Double',
-    values: [
-      { type: 'switch', endpoint: 1, value: true },
-      { type: 'switch', endpoint: 2 },
-    ],
-  },
+  { name: 'Door', location: 'Hall', status: 'Dead', values: [OPEN] },
+  { name: 'Front Gate Sensor', values: [OPEN] },
+  { name: 'Cellar Sensor', values: [OPEN] },
 ]
 
 const read = (deviceName: string, home = fakeHome(sensors)) =>
@@ -144,41 +119,20 @@ const read = (deviceName: string, home = fakeHome(sensors)) =>
 
 describe('get_device_sensor_data', () => {
   it('accepts part of a name if only one device has it', async () => {
-    const home = fakeHome([
-      { name: 'Front Door Sensor', values: [{ type: 'binary', property: 'Door/Window', value: true }] },
-      { name: 'Cellar Sensor', values: [{ type: 'binary', property: 'Door/Window', value: false }] },
-    ])
-    await expect(read('the front door', home)).resolves.toMatchObject({
-      isError: false,
-      data: { device: 'Front Door Sensor' },
-    })
-    await expect(read('sensor', home)).resolves.toMatchObject({ isError: true })
+    const { isError, data } = await read('the front gate')
+    expect([isError, data?.device]).toEqual([false, 'Front Gate Sensor'])
+    await expect(read('sensor')).resolves.toMatchObject({ isError: true })
   })
 
   it('reports the last values with unit and age', async () => {
+    const time = new Date(NOW - 1_000).toISOString()
+    const warm = { name: 'air temperature', value: 21.5, unit: '°C', text: '21.5 °C', endpoint: 0 }
+    const humid = { name: 'humidity', value: null, unit: '%', text: 'unknown' }
+    const readings = [{ ...warm, time, ageSeconds: 1, stale: false }, expect.objectContaining(humid)]
     await expect(read('thermo')).resolves.toEqual({
       isError: false,
       text: 'Thermo: air temperature is 21.5 °C, reported just now; humidity has not been reported yet.',
-      data: {
-        device: 'Thermo',
-        location: null,
-        nodeId: 2,
-        status: 'Alive',
-        live: true,
-        readings: [
-          {
-            name: 'air temperature',
-            value: 21.5,
-            unit: '°C',
-            text: '21.5 °C',
-            endpoint: 0,
-            time: new Date(NOW - 1_000).toISOString(),
-            ageSeconds: 1,
-            stale: false,
-          },
-          expect.objectContaining({ name: 'humidity', value: null, unit: '%', text: 'unknown' }),
-        ],
-      },
+      data: { device: 'Thermo', location: null, nodeId: 2, status: 'Alive', live: true, readings },
     })
   })
 
@@ -218,6 +172,7 @@ const thermostats: DeviceDescription[] = [
   { name: 'Dead One', status: 'Dead', values: [{ type: 'thermostat' }] },
 ]
 const SETPOINT = 'thermostat_setpoint/endpoint_0/setpoint/1/set'
+const MODE = 'thermostat_mode/endpoint_0/mode/set'
 
 function set(args: Record<string, unknown>, options?: { answers: boolean }) {
   const home = fakeHome(thermostats, options)
@@ -226,30 +181,15 @@ function set(args: Record<string, unknown>, options?: { answers: boolean }) {
 
 describe('set_thermostat', () => {
   it.each([
-    [
-      { deviceName: 'hallway thermostat', temperature: 21.5 },
-      'Hallway Thermostat is set to 21.5 °C.',
-      [['Hallway_Thermostat', SETPOINT, '21.5']],
-    ],
-    [{ deviceName: 'attic', temperature: 70 }, 'Attic is set to 70 °F.', [['Attic', SETPOINT, '70']]],
-    [
-      { deviceName: 'attic', mode: 'off' },
-      'Attic is set to off.',
-      [['Attic', 'thermostat_mode/endpoint_0/mode/set', '0']],
-    ],
-    [
-      { deviceName: 'attic', mode: 'heat', temperature: 65 },
-      'Attic is set to heat and 65 °F.',
-      [
-        ['Attic', 'thermostat_mode/endpoint_0/mode/set', '1'],
-        ['Attic', SETPOINT, '65'],
-      ],
-    ],
-  ])('sets %j', async (args, text, sent) => {
-    const { home, result } = set(args)
-    expect(await result).toMatchObject({ isError: false, text, data: { confirmed: true } })
-    const commands = sent.map(([path, topic, value]) => ({ topic: `zwave/${path}/${topic}`, text: value }))
-    expect(home.link.commands).toEqual(commands)
+    [{ temperature: 70 }, 'Attic is set to 70 °F.', [`${SETPOINT} 70`]],
+    [{ mode: 'off' }, 'Attic is set to off.', [`${MODE} 0`]],
+    [{ mode: 'heat', temperature: 65 }, 'Attic is set to heat and 65 °F.', [`${MODE} 1`, `${SETPOINT} 65`]],
+  ])('sets %j', async (args, answer, sent) => {
+    const { home, result } = set({ deviceName: 'attic', ...args })
+    expect(await result).toMatchObject({ isError: false, text: answer, data: { confirmed: true } })
+    expect(home.link.commands.map(({ topic, text }) => `${topic} ${text}`)).toEqual(
+      sent.map(command => `zwave/Attic/${command}`),
+    )
   })
 
   it('says that a temperature has no effect while it is off', async () => {

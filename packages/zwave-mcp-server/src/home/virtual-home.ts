@@ -139,11 +139,6 @@ export class VirtualHome {
     await this.#publishStatus(Object.assign(this.#device(name), { name: newName }))
   }
 
-  /** Publishes a payload verbatim below the prefix. */
-  async publishRaw(topic: string, payload: string, { retain = false } = {}): Promise<void> {
-    await this.#client?.publishAsync(`${this.#prefix}/${topic}`, payload, { qos: 1, retain })
-  }
-
   /** Delivers a command to a device, which acts on it if it can. */
   command(device: VirtualDevice, target: VirtualValue, value: Primitive): void {
     this.commands.push({ device: device.name, endpoint: target.endpoint, value, at: Date.now() })

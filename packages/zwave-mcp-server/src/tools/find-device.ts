@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein'
+import { readData } from '../data.ts'
 import { type Device, type DeviceKind, fullName, kindOf } from '../zwave/device.ts'
 import type { ZwaveNetwork } from '../zwave/network.ts'
 import { listWords, UNKNOWN_GATEWAY, whyNotReady } from './tool.ts'
@@ -14,6 +15,9 @@ export interface Found {
 const MAX_NAMES = 20
 const MAX_SUGGESTIONS = 3
 const MIN_SIMILARITY = 0.5
+const words = readData<Record<'articles' | 'endpoints', string[]>>('names.json')
+const ARTICLE = new RegExp(`^(?:${words.articles.join('|')}) (?=.)`)
+const ENDPOINT = new RegExp(`^(.+?) (?:(?:${words.endpoints.join('|')}) )?(\\d+)$`)
 
 /**
  * The device that a name refers to, or a sentence that helps to name it. An unknown name may be new, so the gateways are
@@ -75,13 +79,13 @@ export function nameKey(name: string): string {
     .replace(/[^\p{L}\p{N} ]/gu, '')
     .replace(/ +/g, ' ')
     .trim()
-    .replace(/^(the|my) (?=.)/, '')
+    .replace(ARTICLE, '')
 }
 
 /** Finds a device by its name, with or without its location. A near miss is only suggested, never acted on. */
 function find(devices: readonly Device[], said: string, partIsEnough: boolean): Found | string {
   const key = nameKey(said)
-  const [, name, number] = /^(.+?) (?:endpoint |channel |outlet )?(\d+)$/.exec(key) ?? []
+  const [, name, number] = ENDPOINT.exec(key) ?? []
   const endpoint = Number(number)
   const hasEndpoint = ({ values }: Device) => values.some(value => value.endpoint === endpoint)
   const whole = called(devices, key)

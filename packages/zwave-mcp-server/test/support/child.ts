@@ -1,13 +1,15 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+
+const bin = (name: string) => fileURLToPath(new URL(`../../bin/${name}.js`, import.meta.url))
+export const programs = { server: bin('zwave-mcp-server'), home: bin('zwave-home') }
 
 export interface Child {
   readonly process: ChildProcessWithoutNullStreams
   /** Everything on stderr so far. */
   stderr(): string
-  /** Resolves when stderr has this text, now or later. */
-  logged(text: string): Promise<void>
   /** Resolves with the exit code, or the signal. */
   readonly exit: Promise<number | string | null>
 }
@@ -23,12 +25,6 @@ export function startChild(
     stderr += chunk
   })
   onTestFinished(() => void child.kill('SIGKILL'))
-  return {
-    process: child,
-    stderr: () => stderr,
-    logged: async text => {
-      while (!stderr.includes(text)) await once(child.stderr, 'data')
-    },
-    exit: once(child, 'exit').then(([code, signal]) => code ?? signal),
-  }
+  const exit = once(child, 'exit').then(([code, signal]) => code ?? signal)
+  return { process: child, stderr: () => stderr, exit }
 }

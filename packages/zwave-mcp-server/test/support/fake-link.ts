@@ -6,8 +6,6 @@ export class FakeLink implements BrokerLink {
   readonly url = 'mqtt://fake:1883'
   readonly published: Array<{ topic: string; text: string }> = []
   state: LinkState = { status: 'connecting' }
-  hangs = false
-  closed = false
   /** Acts on a command, e.g. by reporting a new state; calls of the gateway's API do not get here. */
   onPublish: (topic: string, text: string) => void = () => {}
   /** Answers a call of the gateway's API. */
@@ -27,12 +25,10 @@ export class FakeLink implements BrokerLink {
   }
 
   async answers(): Promise<boolean> {
-    return this.state.status === 'connected' && !this.hangs
+    return this.state.status === 'connected'
   }
 
-  async close(): Promise<void> {
-    this.closed = true
-  }
+  async close(): Promise<void> {}
 
   connect(): void {
     this.#set({ status: 'connected' })

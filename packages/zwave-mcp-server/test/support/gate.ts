@@ -3,27 +3,17 @@ import { connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
 /** A way to a broker that a test can shut and open: the broker and its other clients notice nothing. */
-export interface Gate {
-  readonly url: string
-  shut(): void
-  open(): void
-}
-
-export async function gateTo(brokerUrl: string): Promise<Gate> {
+export async function gateTo(brokerUrl: string) {
   const { hostname, port } = new URL(brokerUrl)
   const sockets = new Set<Socket>()
   let isOpen = true
   const server = createServer(inside => {
     if (!isOpen) return void inside.destroy()
     const outside = connect(Number(port), hostname)
-    for (const [from, to] of [
-      [inside, outside],
-      [outside, inside],
-    ] as const) {
-      sockets.add(from)
-      from.on('error', () => {}).on('close', () => to.destroy())
-      from.pipe(to)
-    }
+    inside.pipe(outside).pipe(inside)
+    for (const socket of [inside, outside]) sockets.add(socket.on('error', () => {}))
+    inside.on('close', () => outside.destroy())
+    outside.on('close', () => inside.destroy())
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

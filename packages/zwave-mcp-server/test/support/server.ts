@@ -7,8 +7,7 @@ import { readConfig } from '../../src/config.ts'
 import { createLogger } from '../../src/log.ts'
 import { callTool } from '../../src/server.ts'
 import { ZwaveNetwork } from '../../src/zwave/network.ts'
-import { type Child, startChild } from './child.ts'
-import { programs } from './program.ts'
+import { type Child, programs, startChild } from './child.ts'
 
 interface Answer {
   readonly id?: number
@@ -25,11 +24,7 @@ interface ToolAnswer {
 export interface TestTools {
   call(tool: string, args?: Record<string, unknown>): Promise<ToolAnswer>
   /** Calls again until the answer is as wanted: for states that take the time they take. */
-  callUntil(
-    tool: string,
-    args: Record<string, unknown>,
-    isWanted: (answer: ToolAnswer) => boolean,
-  ): Promise<ToolAnswer>
+  callUntil(tool: string, args: object, isWanted: (answer: ToolAnswer) => boolean): Promise<ToolAnswer>
 }
 
 export interface TestServer extends Child, TestTools {
@@ -38,38 +33,25 @@ export interface TestServer extends Child, TestTools {
   write(line: string): void
 }
 
-/** The tools of the server in this process, on a real broker; `log` has the messages of its log so far. */
-export function startTools(env: NodeJS.ProcessEnv): TestTools & { log: string[] } {
+/** The tools of the server in this process, on a real broker. */
+export function startTools(env: NodeJS.ProcessEnv): TestTools {
   const config = readConfig(env)
   const { brokerUrl: url = '', prefix } = config
-  const log: string[] = []
-  const logger = createLogger('debug', line => log.push(line))
+  const logger = createLogger('debug', () => {})
   const link = new BrokerConnection({ ...config, url, filter: `${prefix}/#`, logger })
   const network = new ZwaveNetwork({ ...config, link, logger })
   onTestFinished(() => network.close())
   const options = { context: { ...config, network, virtual: false, now: Date.now }, logger }
   const call: TestTools['call'] = async (tool, args = {}) => toAnswer(await callTool(tool, args, options))
-  return { call, callUntil: until(call), log }
+  return { call, callUntil: until(call) }
 }
 
 const POLL_MS = 5
 const PROTOCOL = '2025-11-25'
 
 /** Starts the server and speaks MCP to it by hand. At the end of the test every line of its stdout was JSON-RPC. */
-export async function startServer(env: NodeJS.ProcessEnv, program = programs.server): Promise<TestServer> {
-  const server = openServer(env, program)
-  await server.request('initialize', {
-    protocolVersion: PROTOCOL,
-    capabilities: {},
-    clientInfo: { name: 'test', version: '1' },
-  })
-  server.write(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }))
-  return server
-}
-
-/** The same, without a first word. */
-function openServer(env: NodeJS.ProcessEnv, program = programs.server): TestServer {
-  const child = startChild(program, { env })
+export async function startServer(env: NodeJS.ProcessEnv): Promise<TestServer> {
+  const child = startChild(programs.server, { env })
   const waiting = new Map<number, (answer: Answer) => void>()
   watchStdout(child, answer => waiting.get(answer.id ?? -1)?.(answer))
   let lastId = 0
@@ -84,13 +66,16 @@ function openServer(env: NodeJS.ProcessEnv, program = programs.server): TestServ
   }
   const call = async (tool: string, args: Record<string, unknown> = {}) =>
     toAnswer((await request('tools/call', { name: tool, arguments: args })) as CallToolResult)
+  const clientInfo = { name: 'test', version: '1' }
+  await request('initialize', { protocolVersion: PROTOCOL, capabilities: {}, clientInfo })
+  write(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }))
   return { ...child, request, call, callUntil: until(call), write }
 }
 
 function until(call: TestTools['call']): TestTools['callUntil'] {
   return async (tool, args, isWanted) => {
     for (;;) {
-      const answer = await call(tool, args)
+      const answer = await call(tool, { ...args })
       if (isWanted(answer)) return answer
       await delay(POLL_MS)
     }
@@ -101,20 +86,10 @@ function until(call: TestTools['call']): TestTools['callUntil'] {
 export function watchStdout(child: Child, onMessage: (message: Answer) => void = () => {}): void {
   const strayLines: string[] = []
   createInterface({ input: child.process.stdout }).on('line', line => {
-    const message = parseJsonRpc(line)
-    if (message) onMessage(message)
+    if (/^\{.*"jsonrpc":"2.0".*\}$/.test(line)) onMessage(JSON.parse(line))
     else strayLines.push(line)
   })
   onTestFinished(() => expect(strayLines, 'lines on stdout that are not JSON-RPC').toEqual([]))
-}
-
-function parseJsonRpc(line: string): Answer | undefined {
-  try {
-    const message = JSON.parse(line)
-    return message?.jsonrpc === '2.0' && ('id' in message || 'method' in message) ? message : undefined
-  } catch {
-    return undefined
-  }
 }
 
 export function toAnswer({ content, structuredContent, isError = false }: CallToolResult): ToolAnswer {
