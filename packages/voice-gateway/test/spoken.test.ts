@@ -1,10 +1,10 @@
-import { execFile, execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { outputOf } from '../../../tests/output-of.ts'
+import { hasPseudoTerminal, onTerminal } from '../../toolpost/test/pseudo-terminal.ts'
 import { readAudio, reasonToDrop } from '../src/audio/wav.ts'
 import { listen } from './support/bus.ts'
 import { eventually } from './support/eventually.ts'
@@ -12,8 +12,8 @@ import { temporaryFolder } from './support/programs.ts'
 import { hasPart } from './support/system-parts.ts'
 
 const COMMAND = fileURLToPath(new URL('../bin/voice-gateway.js', import.meta.url))
-const MAIN = new URL('../dist/cli/main.js', import.meta.url).href
 const OFFLINE = ['--model', 'offline']
+const QUIET = ['--speaker', 'none']
 const TEST_TIMEOUT_MS = 180_000
 
 /** Processes that load a speech model, several at a time, need their while on a busy machine. */
@@ -27,24 +27,20 @@ function spoken(sentence: string, folder = temporaryFolder()): string {
 }
 
 /** A configuration with one tool, which answers at once: no home, no process of its own. */
-function greeter(): string[] {
+function greeter(policy?: object[]): string[] {
   const file = join(temporaryFolder(), 'toolpost.json')
   const implementation = { type: 'mock', mock_response: { text: 'Good evening to you' } }
   const tool = { name: 'greet', description: 'Greets', sentences: ['good evening'], implementation }
-  writeFileSync(file, JSON.stringify({ tools: [tool] }))
+  writeFileSync(file, JSON.stringify({ tools: [tool], policy }))
   return ['--config', file, ...OFFLINE]
 }
 
-/** Runs the command to its end, as a person would. */
-function voiceGateway(
-  words: string[],
-  env: NodeJS.ProcessEnv = process.env,
-): Promise<{ code: number; out: string; err: string }> {
-  return new Promise(resolve => {
-    execFile(process.execPath, [COMMAND, ...words], { cwd: temporaryFolder(), env }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
-    )
-  })
+/** Runs the command to its end, as a person would, with these lines on a pipe. */
+async function voiceGateway(words: string[], env: NodeJS.ProcessEnv = process.env, input = '') {
+  const child = spawn(process.execPath, [COMMAND, ...words], { cwd: temporaryFolder(), env })
+  const { out, err, exit } = outputOf(child)
+  child.stdin.end(input)
+  return { code: await exit, out: out(), err: err() }
 }
 
 /** Starts it to listen, with a virtual home, and waits until it says that it is ready. */
@@ -76,27 +72,6 @@ function isRunning(pid: number): boolean {
 
 function sizeOf(file: string): number {
   return existsSync(file) ? statSync(file).size : 0
-}
-
-/** Runs several commands, one after the other, in one process: starting it takes longer than all of them. */
-function inOneProcess(commands: string[][]): { code: number; out: string; err: string }[] {
-  const program = `
-    const results = []
-    const write = { out: process.stdout.write, err: process.stderr.write }
-    for (const words of ${JSON.stringify(commands)}) {
-      const result = { out: '', err: '' }
-      for (const [name, stream] of [['out', process.stdout], ['err', process.stderr]])
-        stream.write = text => { result[name] += text; return true }
-      process.argv = [process.execPath, 'voice-gateway', ...words]
-      process.exitCode = 0
-      await import(${JSON.stringify(MAIN)} + '?' + results.length)
-      results.push({ code: process.exitCode, ...result })
-    }
-    process.exitCode = 0
-    process.stdout.write = write.out
-    process.stdout.write(JSON.stringify(results))`
-  const args = ['--input-type=module', '--no-warnings', '-e', program]
-  return JSON.parse(execFileSync(process.execPath, args, { cwd: temporaryFolder(), encoding: 'utf8' }))
 }
 
 describe.skipIf(!hasPart('espeak-ng') || !hasPart('sox'))(
@@ -169,7 +144,7 @@ describe.skipIf(!hasPart('espeak-ng') || !hasPart('sox'))(
 
 describe('the command', { timeout: TEST_TIMEOUT_MS }, () => {
   it('answers a sentence, exit 0; one that it does not understand, exit 1', async () => {
-    const quiet = [...greeter(), '--speaker', 'none']
+    const quiet = [...greeter(), ...QUIET]
     expect(await voiceGateway([...quiet, 'say', 'good', 'evening'])).toEqual({
       code: 0,
       out: 'Good evening to you.\n',
@@ -189,25 +164,20 @@ describe('the command', { timeout: TEST_TIMEOUT_MS }, () => {
     })
   })
 
-  const mistakes: [string[], RegExp][] = [
+  it.each([
     [['hear', 'nowhere.wav'], /^Error: nowhere\.wav cannot be read: no such file or directory\n$/],
     [['say', ' '], /^Error: Nothing to say/],
     [['--speaker', 'cow', 'say', 'hello'], /^error: option '--speaker <voice>' argument 'cow' is invalid/],
-    [['--config', 'nowhere.json', 'say', 'hello'], /^Error: nowhere\.json: file not found/],
     [['--speaker', 'piper', 'say', 'hello'], /^Error: The voice piper needs a model/],
     [['--model', 'bogus:1', 'say', 'hello'], /^Error: Unknown model provider 'bogus'/],
     [
       ['--out', 'no/such/folder.wav', 'say', 'hello'],
-      /^Error: --out no\/such\/folder\.wav: its folder does not exist or is not writable/,
+      /^Error: --out no\/such\/folder\.wav: its folder does not/,
     ],
-    [['--out', 'a.wav', '--speaker', 'none', 'say', 'hello'], /^Error: --out needs a voice, not none/],
-    [['hear', '.'], /^Error: \. cannot be read: illegal operation on a directory/],
     [['sing'], /^Error: Unknown command 'sing'; expected one of listen, say, hear/],
-  ]
-  it('refuses mistakes with an explanation, exit 2', () => {
-    expect(inOneProcess(mistakes.map(([words]) => [...OFFLINE, ...words]))).toEqual(
-      mistakes.map(([, problem]) => ({ code: 2, out: '', err: expect.stringMatching(problem) })),
-    )
+  ])('refuses the mistake %j, exit 2', async (words, problem) => {
+    const { code, out, err } = await voiceGateway([...OFFLINE, ...words])
+    expect({ code, out, err }).toEqual({ code: 2, out: '', err: expect.stringMatching(problem) })
   })
 
   it('says that the answer is text only if nothing can speak; --out is refused then', async () => {
@@ -230,25 +200,49 @@ describe('the command', { timeout: TEST_TIMEOUT_MS }, () => {
     })
   })
 
-  it('refuses a file that is not audio, with an explanation', async () => {
-    const file = join(temporaryFolder(), 'page.wav')
-    writeFileSync(file, '<html>hello</html>')
-    const { code, out, err } = await voiceGateway([...greeter(), '--speaker', 'none', 'hear', file])
-    expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toMatch(/^No answer: This is not a WAV file/)
+  it('answers each line of standard input and ends after the last', async () => {
+    const lines = 'grumble the floozle\n\ngood evening\n'
+    const { code, out } = await voiceGateway([...greeter(), ...QUIET], { PATH: '' }, lines)
+    expect(code).toBe(1)
+    expect(out).toMatch(/^I did not understand that\. .*\nGood evening to you\.\n$/)
+  })
+})
+
+/** A home where the greeting needs a yes. */
+const POLICY = [{ tools: 'greet', from: ['voice'], then: 'ask' }]
+const asking = (...words: string[]) => [...greeter(POLICY), ...QUIET, ...words]
+
+describe.skipIf(!hasPseudoTerminal)('voice-gateway say at a terminal', { timeout: TEST_TIMEOUT_MS }, () => {
+  it.each([
+    ['y', 'y\r', 'Good evening to you.'],
+    ['Enter', '\r', 'was denied: denied by the user (voice)'],
+  ])('asks there, and takes %s', async (_key, keys, answer) => {
+    const words = [COMMAND, ...asking('say', 'good evening')]
+    await using person = onTerminal(words, { cwd: temporaryFolder() })
+    await person.sees('[y/N] ')
+    expect(person.shown()).toContain('Run greet with {}?')
+    expect(person.shown()).not.toContain('Good evening to you')
+    person.types(keys)
+    await person.exit
+    expect(person.shown()).toContain(answer)
+  })
+})
+
+describe('voice-gateway without a terminal', { timeout: TEST_TIMEOUT_MS }, () => {
+  it('denies what say would have to ask about, with the way to allow it', async () => {
+    const { code, out } = await voiceGateway(asking('say', 'good evening'), process.env, 'y\n')
+    expect(out).toContain("denied: there is no terminal to ask at; allow it with a rule in 'policy'")
+    expect(code).toBe(1)
   })
 
-  it('answers each line of standard input and ends after the last', async () => {
-    const child = spawn(process.execPath, [COMMAND, ...greeter(), '--speaker', 'none'], {
-      cwd: temporaryFolder(),
-      env: { PATH: '' },
-    })
-    let out = ''
-    child.stdout.on('data', chunk => {
-      out += chunk
-    })
-    child.stdin.end('grumble the floozle\n\ngood evening\n')
-    expect(await once(child, 'exit')).toEqual([1, null])
-    expect(out).toMatch(/^I did not understand that\. .*\nGood evening to you\.\n$/)
+  it.each([
+    ['yes', 'Good evening to you.\n'],
+    ['no', 'was denied: denied by the user (voice)'],
+  ])('takes the next line of a pipe for the answer: %s', async (line, answer) => {
+    const words = asking('listen', '--no-microphone')
+    const { out, err } = await voiceGateway(words, process.env, `good evening\n${line}\n`)
+    expect(err).toContain('Greet? Say yes or no.')
+    expect(out).toContain(answer)
+    expect(out).not.toContain('did not understand')
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { AudioError, readAudio, SAMPLE_RATE, writeWav } from '../src/audio/wav.ts'
+import { AudioError, readAudio, SAMPLE_RATE, wavFile, writeWav } from '../src/audio/wav.ts'
 import { converted, sound, tone } from './support/spoken.ts'
 import { hasPart } from './support/system-parts.ts'
 
@@ -17,34 +17,18 @@ function altered(change: (view: DataView, bytes: Uint8Array) => void, file: Uint
   return bytes
 }
 
-function chunk(name: string, body: Uint8Array): Uint8Array {
-  const header = Buffer.alloc(8)
-  header.write(name, 'latin1')
-  header.writeUInt32LE(body.length, 4)
-  return Buffer.concat([header, body])
-}
-
-/** The correlation with the original tone: 1 where nothing but the loudness differs. */
-function likeness(samples: Float32Array, original: Float32Array): number {
-  let product = 0
-  let first = 0
-  let second = 0
-  for (let index = 800; index < Math.min(samples.length, original.length) - 800; index++) {
-    const a = samples[index] ?? 0
-    const b = original[index] ?? 0
-    product += a * b
-    first += a * a
-    second += b * b
-  }
-  return product / Math.sqrt(first * second)
+/** The largest difference to the original, except at both ends, where a filter begins and ends. */
+function difference(samples: Float32Array): number {
+  return Math.max(
+    ...second.subarray(800, -800).map((sample, at) => Math.abs(sample - (samples[at + 800] ?? 0))),
+  )
 }
 
 describe('readWav', () => {
   it('gives back what writeWav wrote, to the precision of 16 bits', async () => {
     const samples = await readWav(wav)
     expect(samples).toHaveLength(SAMPLE_RATE)
-    const differences = samples.map((sample, index) => Math.abs(sample - (second[index] ?? 0)))
-    expect(Math.max(...differences)).toBeLessThan(1 / 32_000)
+    expect(difference(samples)).toBeLessThan(1 / 32_000)
   })
 
   it.skipIf(!hasSox).each([
@@ -57,7 +41,7 @@ describe('readWav', () => {
   ])('reads what sox writes to a pipe: %s', async (_name, format) => {
     const samples = await readWav(converted(wav, format))
     expect(Math.abs(samples.length - SAMPLE_RATE)).toBeLessThanOrEqual(2)
-    expect(likeness(samples, second)).toBeGreaterThan(0.999)
+    expect(difference(samples)).toBeLessThan(0.02)
   })
 
   it.each([0, 36, 0xffffffff, 0x7ffff000])(
@@ -72,17 +56,9 @@ describe('readWav', () => {
   )
 
   it('refuses what is too long by its size', async () => {
-    const header = altered(
-      (view, bytes) => {
-        view.setUint32(24, 4_000, true)
-        view.setUint16(34, 8, true)
-        bytes.fill(0xff, 40, 44)
-      },
-      wav.subarray(0, 44),
-    )
-    await expect(readWav(Buffer.concat([header, Buffer.alloc(4_000 * 901)]))).rejects.toThrow(
-      new AudioError('the recording is longer than 15 minutes'),
-    )
+    const format = new Uint8Array(Uint16Array.of(1, 1, 4_000, 0, 4_000, 0, 1, 8).buffer)
+    const long = wavFile(format, Buffer.alloc(4_000 * 901))
+    await expect(readWav(long)).rejects.toThrow(new AudioError('the recording is longer than 15 minutes'))
   })
 
   it('supports the extensible format', async () => {
@@ -91,8 +67,7 @@ describe('readWav', () => {
     format.writeUInt16LE(0xfffe, 0)
     format.writeUInt16LE(22, 16)
     format.writeUInt16LE(1, 24)
-    const file = Buffer.concat([wav.subarray(0, 12), chunk('fmt ', format), wav.subarray(36)])
-    expect(await readWav(file)).toEqual(await readWav(wav))
+    expect(await readWav(wavFile(format, wav.subarray(44)))).toEqual(await readWav(wav))
   })
 
   it.each([

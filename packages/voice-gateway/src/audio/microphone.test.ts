@@ -12,7 +12,7 @@ import { hasPart } from '../../test/support/system-parts.ts'
 import { MoonshineTranscriber } from '../speech-to-text/moonshine-transcriber.ts'
 import { FRAME_SAMPLES } from '../speech-to-text/speech-detector.ts'
 import { listenToMicrophone, type MicrophoneOptions } from './microphone.ts'
-import { type FoundMicrophone, findMicrophone } from './recorder.ts'
+import { findMicrophone } from './recorder.ts'
 import { readPcm, writePcm } from './wav.ts'
 
 const loud = { probability: async (frame: Float32Array) => (Math.max(...frame) > 0.1 ? 0.9 : 0), reset() {} }
@@ -156,25 +156,19 @@ describe('listenToMicrophone', () => {
 })
 
 describe('findMicrophone', () => {
-  const listed = 'echo "card 1: Device [USB Audio], device 0: USB Audio"'
-  const nameOf = (found: FoundMicrophone) => ('command' in found ? found.command.command : found)
-  const find = async (scripts: Record<string, string>, platform: NodeJS.Platform = 'linux') =>
-    nameOf(
-      await findMicrophone({ platform, env: { ...programs(scripts).environment, LC_ALL: 'de_DE.UTF-8' } }),
-    )
-
-  it('uses arecord if it lists a device, rec if there is no arecord, and on other systems', async () => {
-    expect(await find({ arecord: `[ "$1" = -l ] && ${listed}`, rec: 'exit 0' })).toBe('arecord')
-    expect(await find({ arecord: 'echo "no soundcards found" >&2; exit 1', rec: 'exit 0' })).toEqual({
-      missing: 'arecord lists no device: connect a microphone and check arecord -l',
-    })
-    expect(await find({ rec: 'exit 0' })).toBe('rec')
-    expect(await find({ arecord: listed, rec: 'exit 0' }, 'darwin')).toBe('rec')
-  })
-
-  it('says what to install if there is no program', async () => {
-    const missing = 'no recorder found: install'
-    expect(await find({})).toEqual({ missing: `${missing} alsa-utils (arecord) or sox (rec)` })
-    expect(await find({}, 'darwin')).toEqual({ missing: `${missing} sox (rec)` })
+  const listed = '[ "$1" = -l ] && echo "card 1: Device [USB Audio], device 0: USB Audio"'
+  const none = 'echo "no soundcards found" >&2; exit 1'
+  const rec = 'exit 0'
+  it.each<[NodeJS.Platform, Record<string, string>, string]>([
+    ['linux', { arecord: listed, rec }, 'arecord'],
+    ['linux', { rec }, 'rec'],
+    ['darwin', { arecord: listed, rec }, 'rec'],
+    ['linux', { arecord: none, rec }, 'arecord lists no device: connect a microphone and check arecord -l'],
+    ['linux', {}, 'no recorder found: install alsa-utils (arecord) or sox (rec)'],
+    ['darwin', {}, 'no recorder found: install sox (rec)'],
+  ])('on %s with %j: %s', async (platform, scripts, expected) => {
+    const env = { ...programs(scripts).environment, LC_ALL: 'de_DE.UTF-8' }
+    const found = await findMicrophone({ platform, env })
+    expect('command' in found ? found.command.command : found.missing).toBe(expected)
   })
 })

@@ -4,10 +4,7 @@ import type { HeardSentence, Listened } from '../speech-to-text/transcriber.ts'
 import { comparePhones, type PhoneDifference, phonesOf } from './phones.ts'
 import { isBareAnswer, yesOrNo } from './yes-or-no.ts'
 
-/**
- * `exact`: the free transcript is a sentence; `sentence`: a sentence that sounds like it; `ask`: perhaps that sentence;
- * `free`: no sentence, so the free transcript stands.
- */
+/** The free transcript is a sentence, sounds like one, perhaps like one, or stands for itself. */
 export type Decision = 'exact' | 'sentence' | 'ask' | 'free'
 
 /** What we decided was said, and why; without sentences to compare with, just the text. */
@@ -80,10 +77,13 @@ export function decide(listened: Listened, understand: (text: string) => Meaning
 export function weigh(listened: Listened, understand: (text: string) => Meaning) {
   const said = phonesOf(listened.text)
   const candidate = (sentence: HeardSentence): Candidate => {
+    const meaning = understand(sentence.text)
     const phones = phonesOf(sentence.text)
     const difference = comparePhones(said, phones)
-    const rank = sentence.score - PHONE_NATS * difference.cost
-    return { ...sentence, ...understand(sentence.text), sound: phones.join(' '), difference, rank }
+    // Any words fit where free text is expected, so that they are no evidence.
+    const free = (phones.length * meaning.free) / saidWords(sentence.text).length
+    const rank = sentence.score - PHONE_NATS * (difference.cost + free)
+    return { ...sentence, ...meaning, sound: phones.join(' '), difference, rank }
   }
   const free = candidate(listened)
   const sentences = listened.sentences.map(candidate)
@@ -108,23 +108,10 @@ function doesSomething({ kind }: Meaning): boolean {
   return kind === 'act' || kind === 'tell'
 }
 
-/** Negative if another meaning is likelier; 0 if another sounds the same, as spelling says nothing about what was said. */
+/** 0 if another meaning sounds the same: spelling says nothing about what was said. */
 function marginOf(best: Candidate, candidates: readonly Candidate[]): number {
-  const meanings = new Map<string, Map<string, Candidate>>()
-  for (const each of candidates) {
-    const meaning = `${each.kind} ${each.key}`
-    const sounds = meanings.get(meaning) ?? new Map<string, Candidate>()
-    meanings.set(meaning, sounds)
-    if (each.rank > (sounds.get(each.sound)?.rank ?? Number.NEGATIVE_INFINITY)) sounds.set(each.sound, each)
-  }
-  const own = `${best.kind} ${best.key}`
-  const rankOf = (sounds: Map<string, Candidate> | undefined) =>
-    logSum([...(sounds?.values() ?? [])].map(({ rank }) => rank))
-  const margins = [...meanings].map(([meaning, sounds]) => {
-    if (meaning === own) return WIDEST_MARGIN
-    const margin = rankOf(meanings.get(own)) - rankOf(sounds)
-    return sounds.has(best.sound) ? Math.min(0, margin) : margin
-  })
+  const others = candidates.filter(({ kind, key }) => kind !== best.kind || key !== best.key)
+  const margins = others.map(({ sound, rank }) => (sound === best.sound ? 0 : best.rank - rank))
   return Math.min(WIDEST_MARGIN, ...margins)
 }
 

@@ -1,19 +1,14 @@
 import { readData } from '../data.ts'
 
-interface Answers {
-  readonly no: readonly string[]
-  readonly yes: readonly string[]
-  readonly polite: readonly string[]
-  /** A sentence that begins like this is not a request, whatever follows. */
-  readonly negated: readonly string[]
-}
+/** A sentence that begins with a negation is not a request, whatever follows. */
+type Answers = Record<'no' | 'yes' | 'polite' | 'leading' | 'negated', readonly string[]>
 
 const BARE_ANSWER_WORDS = 3
 const answers = readData<Answers>('yes-or-no.json')
 const NO = phrases(answers.no)
 const YES = phrases(answers.yes)
 const POLITE = phrases(answers.polite)
-const NEGATED = new RegExp(`^(?:no |oh |please |well )*(?:${answers.negated.join('|')}) `)
+const NEGATED = new RegExp(`^(?:(?:${answers.leading.join('|')}) )*(?:${answers.negated.join('|')}) `)
 
 /** `undefined` if it is neither. A sentence with both is a no; one that says more than yes or no is neither. */
 export function yesOrNo(said: string): boolean | undefined {

@@ -7,8 +7,6 @@ import { readData } from '../data.ts'
 const RULES: readonly (readonly [RegExp, string | ((...parts: string[]) => string)])[] = [
   [/\r\n?|[\u2028\u2029]/g, '\n'],
   [/[ \t]+/g, ' '],
-  // Code is not for speaking.
-  [/^[ \t]*(```|~~~).*\n[\s\S]*?(?:^[ \t]*\1.*$|(?![\s\S]))/gm, '\n'],
   [/!?\[([^[\]\n]*)\]\([^()\n]*\)/g, '$1'],
   [/<?(?:https?|ftp|mqtts?|wss?):\/\/[^\s<>"'`)\]]+>?/gi, url => ` ${hostOf(url)}`],
   [/<\/?[a-z][^<>\n]*>/gi, ' '],

@@ -25,20 +25,6 @@ export class TokenNode {
   words = ''
 }
 
-/** A token that may come next, and the node it leads to. */
-interface AllowedToken {
-  token: number
-  to: TokenNode
-  /** Whether the current word ends before it. */
-  endsWord: boolean
-}
-
-interface Allowed {
-  tokens: readonly AllowedToken[]
-  /** Whether the sentence may end here. */
-  mayEnd: boolean
-}
-
 const written = new Map<string, readonly (readonly number[])[]>()
 
 /** Which tokens continue a sentence of a graph, each word spelled as the tokenizer would: the model knows no other way. */
@@ -65,17 +51,16 @@ export class AllowedTokens {
     return this.#tree(this.#walk.start())
   }
 
-  from(node: TokenNode): Allowed {
+  /** The tokens that may come next, each with whether the current word ends before it, and whether the sentence may end. */
+  from(node: TokenNode) {
     const { after } = node
     const tokens = [...(node.next ?? [])].map(([token, to]) => ({ token, to, endsWord: false }))
     if (!after) return { tokens, mayEnd: node === this.#end }
     const tree = this.#tree(after)
     const ends = after.mayEnd ? FINAL.map(token => [token, this.#end] as const) : []
     const more = [...(tree.next ?? []), [COMMA, tree] as const, ...ends]
-    return {
-      tokens: [...tokens, ...more.map(([token, to]) => ({ token, to, endsWord: true }))],
-      mayEnd: after.mayEnd,
-    }
+    const next = more.map(([token, to]) => ({ token, to, endsWord: true }))
+    return { tokens: [...tokens, ...next], mayEnd: after.mayEnd }
   }
 
   /** The trie of everything that may be written next. The first to claim a spelling keeps it. */
@@ -126,11 +111,12 @@ interface Spelling {
 
 /** Every spelling allowed next: plain words, numbers as digits, contractions ("what's", "I'd"). */
 function spellings(state: WordState): Spelling[] {
-  const words = [...state.words()].flatMap(word => spelling(word, word, state))
-  const contracted = Object.entries(ENGLISH.contractions).flatMap(([short, long]) =>
-    spelling(short, long, state),
-  )
-  return [...words, ...figures(state), ...contracted]
+  const plain = [...state.words()].map(word => [word, word] as const)
+  const written = [...plain, ...Object.entries(ENGLISH.contractions)].flatMap(([letters, words]) => {
+    const after = words.split(' ').reduce<WordState | undefined>((at, word) => at?.after(word), state)
+    return after ? [{ letters, words, after }] : []
+  })
+  return [...written, ...figures(state)]
 }
 
 /** Numbers in figures, with a sign after them, or in words with a hyphen. */
@@ -156,9 +142,4 @@ function figures(state: WordState): Spelling[] {
   }
   follow(state, [], undefined)
   return found
-}
-
-function spelling(letters: string, words: string, state: WordState): Spelling[] {
-  const after = words.split(' ').reduce<WordState | undefined>((at, word) => at?.after(word), state)
-  return after ? [{ letters, words, after }] : []
 }

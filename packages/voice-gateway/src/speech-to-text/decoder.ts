@@ -29,7 +29,7 @@ interface DecoderOptions {
   Tensor: typeof OnnxTensor
 }
 
-/** Decodes what the encoder heard, several texts at once, token by token. A state can be continued in many ways. */
+/** Decodes what the encoder heard, several texts at once. A state can be continued in many ways. */
 export class Decoder {
   readonly #options: DecoderOptions
 
@@ -42,11 +42,7 @@ export class Decoder {
   }
 
   /** The state after these tokens; each continues the row given in `from`. */
-  advance(
-    { past, rows }: DecoderState,
-    tokens: readonly number[],
-    from: readonly number[],
-  ): Promise<DecoderState> {
+  advance({ past, rows }: DecoderState, tokens: readonly number[], from: readonly number[]) {
     const isSame = from.length === rows.length && from.every((row, index) => row === index)
     return this.#run(tokens, isSame ? past : this.#chosenRows(past, from), true)
   }

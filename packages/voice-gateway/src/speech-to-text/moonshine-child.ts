@@ -2,20 +2,11 @@
 import { SAMPLE_RATE } from '../audio/wav.ts'
 import { AllowedTokens } from './allowed-tokens.ts'
 import type { FromChild, Request, ToChild } from './model-process.ts'
-import {
-  amplified,
-  loadMoonshine,
-  loadRuntime,
-  type ModelName,
-  type MoonshineModel,
-} from './moonshine-model.ts'
+import { amplified, loadMoonshine, loadRuntime, type MoonshineModel } from './moonshine-model.ts'
 import { loadSilero, type Silero } from './speech-detector.ts'
 import type { Listened } from './transcriber.ts'
 
-interface Models {
-  silero: Silero
-  moonshine: MoonshineModel
-}
+type Models = { silero: Silero; moonshine: MoonshineModel }
 
 // Ctrl-C and a service manager's SIGTERM reach the whole process group; the parent decides when this process ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
@@ -32,7 +23,7 @@ let allowed: AllowedTokens | undefined
 try {
   const runtime = await loadRuntime()
   const silero = await loadSilero(runtime)
-  const moonshine = await loadMoonshine(process.argv[2] as ModelName, runtime)
+  const moonshine = await loadMoonshine(process.argv[2] as 'tiny' | 'base', runtime)
   process.on('message', (message: ToChild) => receive(message, { silero, moonshine }))
   send({ type: 'ready' })
 } catch (error) {
@@ -49,15 +40,15 @@ function receive(message: ToChild, models: Models): void {
   } else void answer(message, models)
 }
 
-async function answer(request: Request, { silero, moonshine }: Models): Promise<void> {
+async function answer(request: Request, models: Models): Promise<void> {
   const { id } = request
   try {
     if (request.type === 'probability') {
-      const stream = streams.get(request.detector) ?? silero.stream()
+      const stream = streams.get(request.detector) ?? models.silero.stream()
       streams.set(request.detector, stream)
       return send({ type: 'answer', id, value: await stream(request.frame) })
     }
-    send({ type: 'answer', id, value: await listen(request, { silero, moonshine }) })
+    send({ type: 'answer', id, value: await listen(request, models) })
   } catch (error) {
     send({ type: 'failed', id, message: textOf(error) })
   }
@@ -69,10 +60,8 @@ async function answer(request: Request, { silero, moonshine }: Models): Promise<
  * Every step yields to other messages, so a stop is seen between two tokens. Sentences are searched only in speech
  * without a long pause: what comes before and after one are two utterances.
  */
-async function listen(
-  request: Request & { type: 'transcribe' },
-  { silero, moonshine }: Models,
-): Promise<Listened> {
+async function listen(request: Request & { type: 'transcribe' }, models: Models): Promise<Listened> {
+  const { silero, moonshine } = models
   const isStopped = () => stoppedId === request.id
   const samples = amplified(request.samples)
   const pieces = await silero.pieces(samples, isStopped)

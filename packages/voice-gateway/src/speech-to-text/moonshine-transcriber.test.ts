@@ -1,18 +1,9 @@
+import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
+import { OfflineClient } from 'toolpost/models'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { wordErrors, wordsIn } from '../../../../bench/voice/word-errors.mjs'
-import { sentenceGraph } from '../../test/support/sentence-graph.ts'
-import {
-  converted,
-  joined,
-  noise,
-  silence,
-  sound,
-  spoken,
-  spokenWav,
-  tone,
-} from '../../test/support/spoken.ts'
+import { joined, noise, silence, sound, spoken, tone } from '../../test/support/spoken.ts'
 import { hasPart } from '../../test/support/system-parts.ts'
-import { readAudio } from '../audio/wav.ts'
 import { MoonshineTranscriber } from './moonshine-transcriber.ts'
 import { FRAME_SAMPLES } from './speech-detector.ts'
 
@@ -24,10 +15,7 @@ const sentences = [
   'what is the temperature in the living room',
   'switch on the kitchen light',
   'what time is it',
-  'what is seven times eight',
   'set the volume to forty percent',
-  'are all the doors closed',
-  'list my devices',
   'which lights are on',
 ]
 
@@ -53,12 +41,6 @@ describe.skipIf(!hasVoice)('what is heard of spoken sentences', () => {
     expect(await errorRate(recordings)).toBeLessThan(0.3)
   })
 
-  it.skipIf(!hasPart('sox'))('is the same in 48 kHz and stereo', async () => {
-    const said = 'turn off all the lights in the house'
-    const samples = await readAudio({ wav: converted(spokenWav(said), ['-r', '48000', '-c', '2']) })
-    expect(wordErrors(said, await transcriber.transcribe(samples))).toBeLessThanOrEqual(1)
-  })
-
   it('is all of it in more speech without a pause than the model takes at a time', async () => {
     const sentence =
       'turn off all the lights in the house and tell me what the temperature in the living room is '
@@ -73,12 +55,8 @@ describe('what is heard where nobody speaks', () => {
   it.each<[string, Float32Array]>([
     ['silence', silence(3)],
     ['noise', sound(3, noise(0.3))],
-    ['quiet noise', sound(3, noise(0.005))],
     ['mains hum', sound(3, time => tone(50, 0.2)(time) + tone(150, 0.05)(time))],
-    ['a tone', sound(3, tone(440, 0.3))],
-    ['a chord', sound(3, time => tone(262, 0.1)(time) + tone(330, 0.1)(time) + tone(392, 0.1)(time))],
     ['a melody', sound(3, time => tone(melody[Math.floor(time * 3) % 8] ?? 0, 0.3)(time))],
-    ['nothing', silence(0)],
     ['a moment', silence(0.01)],
   ])('is nothing: %s', async (_name, samples) => {
     expect(await transcriber.transcribe(samples)).toBe('')
@@ -107,16 +85,23 @@ describe.skipIf(!hasVoice)('the speech detector', () => {
 })
 
 describe.skipIf(!hasVoice)('what is heard along sentences', () => {
-  const graph = sentenceGraph({
-    sentence:
-      '(turn (on|off) [the] <device>|turn [the] <device> (on|off)|dim the living room light to <number> percent)',
-    device: '(switch one|demo switch|living room light)',
-    number: '(thirty|thirteen|fifty|fifteen)',
-  })
+  const device = '(switch one|demo switch|living room light)'
+  const sentences = [
+    `turn (on|off) [the] ${device}`,
+    `turn [the] ${device} (on|off)`,
+    'dim the living room light to (thirty|thirteen|fifty|fifteen) percent',
+  ]
+  const client = new OfflineClient()
+  beforeAll(() => client.load())
+  const listen = async (said: string) => {
+    const tool = defineTool({ name: 'home', description: 'A home', schema: {}, sentences, handler: () => '' })
+    const executor = new ToolExecutor(new ToolManager({ tools: [tool] }))
+    return transcriber.listen(await spoken(said), { graph: client.graph({ executor }) })
+  }
 
   it('is the sentence, in its own words, before any other', async () => {
     for (const said of ['turn the demo switch on', 'dim the living room light to fifty percent']) {
-      const { sentences: heard, score } = await transcriber.listen(await spoken(said), { graph })
+      const { sentences: heard, score } = await listen(said)
       expect(heard[0]?.text).toBe(said)
       expect(score - Number(heard[0]?.score)).toBeLessThan(10)
     }
@@ -124,7 +109,7 @@ describe.skipIf(!hasVoice)('what is heard along sentences', () => {
 
   it('is nothing near for other speech', async () => {
     const said = 'the meeting was moved to thursday afternoon'
-    const { text, score, sentences: heard } = await transcriber.listen(await spoken(said), { graph })
+    const { text, score, sentences: heard } = await listen(said)
     expect(wordErrors(said, text)).toBeLessThan(4)
     expect(score - Number(heard[0]?.score ?? Number.NEGATIVE_INFINITY)).toBeGreaterThan(10)
   })

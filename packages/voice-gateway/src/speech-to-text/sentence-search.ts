@@ -20,14 +20,13 @@ interface SearchOptions {
   isStopped(): boolean
 }
 
-/** How many hypotheses are followed: many names begin alike, and the right one is not always among the best at first. */
+/** How many hypotheses are followed, and how far below the best: the right one is not always among the best at first. */
 const FIRST_TOKENS = 5
-const FIRST_WIDTH = 24
-const LATER_WIDTH = 14
-/** Hypotheses this much less likely than the best are not followed, and sentences this much less likely not reported. */
-const BELOW_BEST = 12
-/** Sentences this much less likely than the free transcript were not said. */
-const BELOW_FREE = 25
+const FIRST = { width: 24, belowBest: 9 }
+const LATER = { width: 14, belowBest: 6 }
+/** Sentences this much less likely than the best one, or than the free transcript, were not said. */
+const BELOW_BEST = 9
+const BELOW_FREE = 18
 const MOST_SENTENCES = 12
 /** Figures and the final punctuation mark take a few more tokens than the words heard. */
 const MORE_TOKENS = 8
@@ -48,24 +47,46 @@ export async function search({ decoder, allowed, mostTokens, isStopped }: Search
     state = await decoder.advance(state, [free.tokens.at(-1) as number], [0])
   }
   const finished = new Map<string, number>()
+  const leastScore = () =>
+    Math.max(free.score - BELOW_FREE, ...[...finished.values()].map(score => score - BELOW_BEST))
+
+  /** Extends each hypothesis by each allowed token, likeliest first; keeps the sentences that may end here. */
+  const widened = (beam: readonly Hypothesis[], rows: readonly Row[], from: AllowedTokens) => {
+    const next = new Map<string, Hypothesis>()
+    const least = leastScore()
+    beam.forEach(({ node, said, score }, row) => {
+      const logits = rows[row] as Row
+      const { tokens, mayEnd } = from.from(node)
+      const whole = joined(said, node.words)
+      const ended = score + logProbability(logits, END_TOKEN)
+      if (mayEnd && ended > (finished.get(whole) ?? Number.NEGATIVE_INFINITY)) finished.set(whole, ended)
+      for (const { token, to, endsWord } of tokens) {
+        const likelihood = score + logProbability(logits, token)
+        if (likelihood < least) continue
+        const words = endsWord ? whole : said
+        // Hypotheses that differ only in case, punctuation or the spelling of a number are the same.
+        const isWhole = to.after !== undefined && to.next === undefined
+        const key = isWhole ? joined(words, to.words) : `${words}|${to.id}`
+        if ((next.get(key)?.score ?? Number.NEGATIVE_INFINITY) < likelihood)
+          next.set(key, { node: to, said: words, score: likelihood, row, token })
+      }
+    })
+    return [...next.values()].sort((a, b) => b.score - a.score)
+  }
   let beam: Hypothesis[] = allowed ? [{ node: allowed.start(), said: '', score: 0, row: 0, token: 0 }] : []
   let state = first
   for (let length = 0; allowed && !isStopped() && length <= mostTokens + MORE_TOKENS; length++) {
-    const least = Math.max(
-      free.score - BELOW_FREE,
-      ...[...finished.values()].map(score => score - BELOW_BEST),
-    )
-    const width = length < FIRST_TOKENS ? FIRST_WIDTH : LATER_WIDTH
-    beam = widened({ beam, rows: state.rows, allowed, finished, least }).slice(0, width)
+    const { width, belowBest } = length < FIRST_TOKENS ? FIRST : LATER
+    beam = widened(beam, state.rows, allowed).slice(0, width)
+    beam = beam.filter(({ score }) => score >= (beam[0]?.score ?? 0) - belowBest)
     if (beam.length === 0) break
     const tokens = beam.map(({ token }) => token)
     const rows = beam.map(({ row }) => row)
     state = await decoder.advance(state, tokens, rows)
   }
-  const best = Math.max(...finished.values())
   const sentences: HeardSentence[] = [...finished]
     .map(([text, score]) => ({ text, score }))
-    .filter(({ score }) => score > Math.max(free.score - BELOW_FREE, best - BELOW_BEST))
+    .filter(({ score }) => score > leastScore())
     .sort((a, b) => b.score - a.score)
     .slice(0, MOST_SENTENCES)
   return { tokens: free.tokens, score: free.score, sentences }
@@ -97,44 +118,6 @@ function loopAtEnd(tokens: readonly number[]): number {
       return length * (MOST_REPEATS - 1)
   }
   return 0
-}
-
-/** Extends each hypothesis by each allowed token, likeliest first; keeps the sentences that may end here. */
-function widened({
-  beam,
-  rows,
-  allowed,
-  finished,
-  least,
-}: {
-  beam: readonly Hypothesis[]
-  rows: readonly Row[]
-  allowed: AllowedTokens
-  finished: Map<string, number>
-  least: number
-}): Hypothesis[] {
-  const next = new Map<string, Hypothesis>()
-  beam.forEach(({ node, said, score }, row) => {
-    const logits = rows[row] as Row
-    const { tokens, mayEnd } = allowed.from(node)
-    const whole = joined(said, node.words)
-    if (mayEnd) {
-      const likelihood = score + logProbability(logits, END_TOKEN)
-      finished.set(whole, Math.max(likelihood, finished.get(whole) ?? Number.NEGATIVE_INFINITY))
-    }
-    for (const { token, to, endsWord } of tokens) {
-      const likelihood = score + logProbability(logits, token)
-      if (likelihood < least) continue
-      const words = endsWord ? whole : said
-      // Hypotheses that differ only in case, punctuation or the spelling of a number are the same.
-      const isWhole = to.after !== undefined && to.next === undefined
-      const key = isWhole ? joined(words, to.words) : `${words}|${to.id}`
-      if ((next.get(key)?.score ?? Number.NEGATIVE_INFINITY) < likelihood)
-        next.set(key, { node: to, said: words, score: likelihood, row, token })
-    }
-  })
-  const sorted = [...next.values()].sort((a, b) => b.score - a.score)
-  return sorted.filter(({ score }) => score >= (sorted[0]?.score ?? 0) - BELOW_BEST)
 }
 
 function joined(said: string, words: string): string {

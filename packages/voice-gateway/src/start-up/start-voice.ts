@@ -192,7 +192,7 @@ export async function startVoice(options: VoiceOptions): Promise<VoiceGateway> {
     transcribe: async (wav, { signal }) => {
       try {
         const heard = await transcriber.hear({ wav }, { signal })
-        if (!('text' in heard)) return { problem: heard.dropped }
+        if ('dropped' in heard) return { problem: heard.dropped }
         const { meaning: _, ...said } = heard
         // Nobody can be asked here, so pass on the free transcript: the client that answers it asks.
         return said.decision === 'ask' ? { ...said, text: said.free_text ?? said.text } : said

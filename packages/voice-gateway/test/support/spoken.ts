@@ -2,27 +2,16 @@
 import { execFileSync } from 'node:child_process'
 import { readAudio, SAMPLE_RATE } from '../../src/audio/wav.ts'
 
-const mostBytes = 100_000_000
-
 /** A sentence as espeak-ng writes it to a pipe: 22.05 kHz, with sizes in the header that are wrong. */
-export function spokenWav(sentence: string): Uint8Array {
-  return execFileSync('espeak-ng', ['-v', 'en-us', '-s', '160', '--stdout', sentence], {
-    maxBuffer: mostBytes,
-  })
-}
-
 export function spoken(sentence: string): Promise<Float32Array> {
-  return readAudio({ wav: spokenWav(sentence) })
+  const args = ['-v', 'en-us', '-s', '160', '--stdout', sentence]
+  return readAudio({ wav: execFileSync('espeak-ng', args, { maxBuffer: 100_000_000 }) })
 }
 
-/** A WAV file as sox converts it: the arguments stand before and after the file that is written. */
-export function converted(
-  wav: Uint8Array,
-  format: readonly string[],
-  effects: readonly string[] = [],
-): Uint8Array {
-  const args = ['-V1', '-t', 'wav', '-', ...format, '-t', 'wav', '-', ...effects]
-  return execFileSync('sox', args, { input: wav, maxBuffer: mostBytes, stdio: ['pipe', 'pipe', 'ignore'] })
+/** A WAV file as sox converts it. */
+export function converted(wav: Uint8Array, format: readonly string[]): Uint8Array {
+  const args = ['-V1', '-t', 'wav', '-', ...format, '-t', 'wav', '-']
+  return execFileSync('sox', args, { input: wav, stdio: ['pipe', 'pipe', 'ignore'] })
 }
 
 export function silence(seconds: number): Float32Array {
@@ -48,11 +37,5 @@ export function noise(amplitude: number): () => number {
 }
 
 export function joined(...parts: Float32Array[]): Float32Array {
-  const all = new Float32Array(parts.reduce((length, part) => length + part.length, 0))
-  let offset = 0
-  for (const part of parts) {
-    all.set(part, offset)
-    offset += part.length
-  }
-  return all
+  return Float32Array.from(parts.flatMap(part => [...part]))
 }
