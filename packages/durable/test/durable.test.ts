@@ -167,7 +167,7 @@ it('[F60] fails at once while PostgreSQL is gone, goes on by itself, and loses n
   expect(await durable.run({ name: 'note', args: { id: 'after' } })).toMatchObject({ success: true })
   expect(executed).toEqual(['under way', 'after'])
   expect(notices).toMatchObject(
-    [/is unreachable .* reconnecting/, /is reachable again/].map(text => expect.stringMatching(text)),
+    [/is unreachable .* reconnecting/, /connected to/].map(text => expect.stringMatching(text)),
   )
 })
 

@@ -1,10 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { Hono } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import { HistoryError } from '../history/database.ts'
+import { FilterError } from '../history/query.ts'
 import { longResults } from '../interceptors/long-results.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { REDIRECT_PATH } from '../mcp/oauth/oauth-options.ts'
+import { RpcError } from '../mcp/peer.ts'
+import { describeError } from '../mcp/server-failure.ts'
+import { ModelError } from '../models/model-error.ts'
 import { clientProblems, oauthProblems } from '../project/check.ts'
-import type { OAuthConfig } from '../project/config.ts'
+import { ConfigError, type OAuthConfig } from '../project/config.ts'
+import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { type ClientList, createGuard } from './clients.ts'
 import { consoleFiles } from './console-files.ts'
 import { contextOf, type GatewayContext, type GatewayOptions, oauthOf } from './context.ts'
@@ -78,6 +85,22 @@ function checkAccess(clients: ClientList = {}, oauth: OAuthConfig | undefined, o
   for (const { path, problem } of problems) throw new GatewayError(`${path.join('.')}: ${problem}`)
 }
 
+/** Errors that are the caller's mistake, or a server's. */
+const STATUSES = [
+  ...([
+    [FilterError, 400],
+    [ModelError, 400],
+    [HistoryError, 503],
+  ] as const),
+  ...([
+    [ConfigError, 422],
+    [GatewayError, 422],
+    [RpcError, 404],
+    [ToolFailureError, 502],
+  ] as const),
+]
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
 const PAGE_METHODS = ['GET', 'HEAD']
 const METHODS = [...PAGE_METHODS, 'POST', 'PUT', 'PATCH', 'DELETE']
 /** A browser returns from a login without a token; its answer is identified by its state. */
@@ -105,6 +128,9 @@ function createFetch(context: GatewayContext, options: GatewayOptions): Gateway[
     return failure(405, `Method not allowed: ${what}`, { allow: allowed.join(', ') })
   })
   app.onError(error => {
+    if (error instanceof HTTPException) return error.getResponse()
+    for (const [type, status] of STATUSES)
+      if (error instanceof type) return failure(status, capitalized(describeError(error)))
     logger.error({ error: safeText(error.message) }, 'Request failed')
     return failure(500, 'Internal error; see the log')
   })

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Context, Hono } from 'hono'
+import { HTTPException } from 'hono/http-exception'
 import { textOf } from '../executor/model-text.ts'
 import type { RunOptions } from '../executor/options.ts'
 import { jsonProblem } from '../mcp/json-limit.ts'
@@ -22,7 +23,7 @@ export interface GatewayEnv {
 
 export type App = Hono<GatewayEnv>
 export type RequestContext = Context<GatewayEnv>
-export type Body = Record<string, unknown>
+export type Body = Readonly<Record<string, unknown>>
 
 /** A header, as Node has parsed it already: making a `Headers` object costs as much as a small call. Names in lower case. */
 export function headerIn(request: Request, { incoming }: NodeBindings, name: string): string | undefined {
@@ -75,6 +76,11 @@ export function failure(status: number, error: string, headers?: Record<string, 
   return json({ error }, status, headers)
 }
 
+/** To be thrown by a route: the request is answered with this error. */
+export function refusal(status: number, error: string, headers?: Record<string, string>): HTTPException {
+  return new HTTPException(status as 400, { res: failure(status, error, headers) })
+}
+
 /** Asks the client to retry soon. */
 export function busy(error: string): Response {
   return failure(503, error, { 'retry-after': '5', connection: 'close' })
@@ -82,6 +88,11 @@ export function busy(error: string): Response {
 
 export function shuttingDown(): Response {
   return busy('Toolpost is shutting down')
+}
+
+/** Throws a refusal if the request is a named client's. */
+export function ownerOnly({ env }: RequestContext): void {
+  if (env.client.isNamed) throw refusal(403, "Only the gateway's owner may do this")
 }
 
 export function noContent(): Response {
@@ -138,7 +149,7 @@ export class EventStream {
   }
 }
 
-/** The body of a request, read whole with `whole` if its length is known; or the response to a bad one. */
+/** The body of a request, read whole with `whole` if its length is known. Throws a refusal. */
 async function readBody<Body>(c: RequestContext, maxBytes: number, whole: () => Promise<Body>) {
   const length = headerOf(c, 'content-length')
   const chunks: Uint8Array[] = []
@@ -151,42 +162,52 @@ async function readBody<Body>(c: RequestContext, maxBytes: number, whole: () => 
       chunks.push(chunk)
     }
   } catch {
-    return failure(400, 'The body ended early')
+    throw refusal(400, 'The body ended early')
   }
   if (bytes <= maxBytes) return Buffer.concat(chunks)
   // The rest is not read, so the connection cannot be reused.
-  return failure(413, `The body is larger than ${maxBytes} bytes`, { connection: 'close' })
+  throw refusal(413, `The body is larger than ${maxBytes} bytes`, { connection: 'close' })
 }
 
-export function readBytes(c: RequestContext, maxBytes: number): Promise<Uint8Array | Response> {
+export function readBytes(c: RequestContext, maxBytes: number): Promise<Uint8Array> {
   return readBody(c, maxBytes, async () => new Uint8Array(await c.req.raw.arrayBuffer()))
 }
 
-/** The JSON of a request body, `undefined` if it is empty; or the response to an unacceptable body. */
+/** The JSON of a request body, `undefined` if it is empty. Throws a refusal, for malformed JSON that of `notJson`. */
 export async function readJson(
   c: RequestContext,
-  notJson = (problem: string) => failure(400, problem),
-): Promise<{ value: unknown } | Response> {
+  notJson = (problem: string) => refusal(400, problem),
+): Promise<unknown> {
   const body = await readBody(c, MAX_BODY_BYTES, () => c.req.raw.text())
-  if (body instanceof Response) return body
   const text = body.toString()
   const problem = jsonProblem(text)
-  if (problem) return failure(413, `The body ${problem}`)
+  if (problem) throw refusal(413, `The body ${problem}`)
   try {
-    return { value: /\S/.test(text) ? JSON.parse(text) : undefined }
+    return /\S/.test(text) ? JSON.parse(text) : undefined
   } catch (error) {
-    return notJson(`The body is not JSON: ${(error as Error).message}`)
+    throw notJson(`The body is not JSON: ${(error as Error).message}`)
   }
 }
 
-/** Answers a request with a JSON object as its body; an empty one if it is anything else. */
-export async function withBody(
-  c: RequestContext,
-  answer: (body: Body) => Response | Promise<Response>,
-): Promise<Response> {
-  const body = await readJson(c)
-  if (body instanceof Response) return body
-  return answer(isRecord(body.value) ? body.value : {})
+type BodyTypes = Readonly<Record<string, 'string' | 'number' | 'boolean' | 'object' | readonly string[]>>
+
+/**
+ * The JSON object in a request body; an empty one if it is anything else. `types` are those of its properties, or their
+ * choices; a name ends with `?` if it may be left out. Throws a refusal.
+ */
+export async function bodyOf<Given = Body>(c: RequestContext, types: BodyTypes): Promise<Given> {
+  const given = await readJson(c)
+  const body = isRecord(given) ? given : {}
+  for (const [name, type] of Object.entries(types)) {
+    const key = name.replace('?', '')
+    const value = body[key]
+    if (value === undefined && key !== name) continue
+    const isFit = typeof type === 'object' ? type.includes(String(value)) : typeof value === type
+    const expected = typeof type === 'object' ? `one of ${type.join(', ')}` : `of type ${type}`
+    if (!isFit || value === null || value === '' || Array.isArray(value))
+      throw refusal(400, `'${key}' must be ${expected}`)
+  }
+  return body as Given
 }
 
 /** A preference of a request (RFC 7240), such as `respond-async, wait=10`: its value, empty if it has none. */

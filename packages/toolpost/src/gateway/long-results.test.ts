@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { dataOf, testGateway, toolNamed } from '../../test/gateway.ts'
+import { BigResults } from '../interceptors/long-results.ts'
 import { fakeClock } from '../testing/index.ts'
-import { BigResults } from '../tools/results/big-results.ts'
 
 const rows = Array.from({ length: 2_000 }, (_, id) => ({ id, name: `row ${id}` }))
 const CLIENT_TOKENS = { ann: 'ann-has-a-long-token', bob: 'bob-has-a-long-token' }

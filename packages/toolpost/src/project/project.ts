@@ -3,7 +3,7 @@ import { ToolExecutor } from '../executor/executor.ts'
 import { DEFAULT_MAX_TEXT_BYTES } from '../executor/options.ts'
 import type { HistoryStatus } from '../history/history.ts'
 import type { Approval } from '../interceptors/index.ts'
-import { longResults } from '../interceptors/long-results.ts'
+import { BigResults, longResults } from '../interceptors/long-results.ts'
 import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import { Catalog } from '../mcp/catalog.ts'
@@ -26,7 +26,7 @@ import {
   type ReloadChanges,
 } from './configuration.ts'
 import { createControl, unmatchedPatterns } from './control.ts'
-import { DurableRuns, type DurableSettings } from './durable/durable-runs.ts'
+import { type DurableSettings, durableRuns } from './durable/durable-runs.ts'
 import type { DurableChange, DurableStatus } from './durable.ts'
 import { type ModelInfo, modelChoice } from './model-choice.ts'
 import { notifier } from './notify.ts'
@@ -102,12 +102,10 @@ export function createProject(resolved: ResolvedConfig, options: ProjectOptions)
   for (const interceptor of [...(options.inside ?? []), servers.startingServers]) executor.use(interceptor)
   const forDurable = {
     ...{ ...context, approvals },
-    use: (interceptor: Interceptor) => executor.use(interceptor),
     onChange: (change: DurableChange) => tell('durable', change),
-    onBack: (pool: string) => control.resetBreaker(pool),
     waitForTool: (name: string, limitMs?: number) => waitForTool(name, limitMs),
   }
-  const durable = new DurableRuns(forDurable, options.durable)
+  const durable = durableRuns(forDurable, options.durable)
   const onVoice = () => tell('voice', voice?.status() ?? [])
   const { voice: open } = options
   const voice =
@@ -118,7 +116,7 @@ export function createProject(resolved: ResolvedConfig, options: ProjectOptions)
   /** In the order in which they apply a configuration and close: control and voice first, so that no new work starts. */
   const parts = new Set<Part>([
     ...[control, configured, model, ...(voice ? [voice] : []), configuration, durable, servers, history],
-    ...[timers, ...(bigResults ? [bigResults.store] : []), { close: closeIsolated }],
+    ...[timers, { close: closeIsolated }],
   ])
 
   const status = (): ProjectStatus => ({
@@ -154,7 +152,7 @@ export function createProject(resolved: ResolvedConfig, options: ProjectOptions)
    */
   const reload = async (how?: { quietly?: boolean }): Promise<ReloadChanges> => {
     const changes = await configuration.reload(parts, how)
-    // What was added is started, too: servers, and durable calls.
+    // Servers that were added are started, too.
     if (servers.isStarted()) void ready()
     return changes
   }

@@ -1,4 +1,5 @@
 import * as sdk from '@modelcontextprotocol/server'
+import { HTTPException } from 'hono/http-exception'
 import type { Logger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import { METHOD_NOT_FOUND, Peer, type RequestId } from '../../mcp/peer.ts'
@@ -173,13 +174,13 @@ export function createMcpEndpoint(options: McpEndpointOptions) {
       if (c.req.method !== 'POST') return inSession(c)
       if (!sdk.isJsonContentType(http.headerOf(c, 'content-type') ?? null))
         return http.failure(415, 'The Content-Type must be application/json')
-      const notJson = (problem: string) =>
-        refused(400, `Parse error: ${problem}`, { code: protocol.PARSE_ERROR })
-      const body = await http.readJson(c, notJson)
-      if (body instanceof Response) return body
-      if (body.value === undefined) return notJson('The body is empty')
-      if (Array.isArray(body.value)) return refused(400, 'Invalid Request: batches are not supported')
-      const message = body.value as Message
+      const notJson = (problem: string) => {
+        const res = refused(400, `Parse error: ${problem}`, { code: protocol.PARSE_ERROR })
+        return new HTTPException(400, { res })
+      }
+      const message = (await http.readJson(c, notJson)) as Message | undefined
+      if (message === undefined) throw notJson('The body is empty')
+      if (Array.isArray(message)) return refused(400, 'Invalid Request: batches are not supported')
       const protocolVersionHeader = http.headerOf(c, 'mcp-protocol-version')
       const mcpMethodHeader = http.headerOf(c, 'mcp-method')
       // The SDK's classification takes longer than a small call.

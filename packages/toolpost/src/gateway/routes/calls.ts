@@ -1,42 +1,37 @@
-import { HistoryError } from '../../history/database.ts'
 import { type CallQuery, FilterError, parseQuery } from '../../history/query.ts'
 import type { Client } from '../clients.ts'
 import type { GatewayContext } from '../context.ts'
-import { type App, busy, content, failure, json, noContent } from '../http.ts'
+import { type App, content, json, noContent, refusal } from '../http.ts'
 import { RECENT_CALLS } from '../limits.ts'
 
 /** Past and running calls. */
 export function addCallRoutes(app: App, { log }: GatewayContext): void {
-  app.get('/api/calls', c =>
-    answered(async () => {
-      const { client } = c.env
-      const given = c.req.query()
-      // Without parameters: the last calls and the running ones, oldest first.
-      const isPlain = Object.keys(given).length === 0
-      const query = queryOf(client, isPlain ? { limit: String(RECENT_CALLS) } : given)
-      const { calls, ...page } = await log.history().list(query)
-      const ended = calls.map(call => log.recordOf(call))
-      if (!isPlain) return json({ ...page, calls: ended })
-      return json({ calls: [...ended.reverse(), ...log.running().filter(call => client.sees(call))] })
-    }),
-  )
+  app.get('/api/calls', async c => {
+    const { client } = c.env
+    const given = c.req.query()
+    // Without parameters: the last calls and the running ones, oldest first.
+    const isPlain = Object.keys(given).length === 0
+    const query = queryOf(client, isPlain ? { limit: String(RECENT_CALLS) } : given)
+    const { calls, ...page } = await log.history().list(query)
+    const ended = calls.map(call => log.recordOf(call))
+    if (!isPlain) return json({ ...page, calls: ended })
+    return json({ calls: [...ended.reverse(), ...log.running().filter(call => client.sees(call))] })
+  })
   // One route: Hono's fast router takes no `/api/calls/export` beside `/api/calls/:serial`.
-  app.get('/api/calls/:serial', c => {
+  app.get('/api/calls/:serial', async c => {
     const { client } = c.env
     const serial = c.req.param('serial')
-    if (serial === 'export') return answered(() => exported(client, c.req.query()))
-    return answered(async () => {
-      const running = log.find(serial)?.call
-      const ended = running ? undefined : await log.history().get(serial)
-      const call = running ?? (ended && log.recordOf(ended))
-      if (call && client.sees(call)) return json(call)
-      return failure(404, `There is no call ${serial}, or it is no longer kept`)
-    })
+    if (serial === 'export') return exported(client, c.req.query())
+    const running = log.find(serial)?.call
+    const ended = running ? undefined : await log.history().get(serial)
+    const call = running ?? (ended && log.recordOf(ended))
+    if (call && client.sees(call)) return json(call)
+    throw refusal(404, `There is no call ${serial}, or it is no longer kept`)
   })
   app.delete('/api/calls/:serial', c => {
     const serial = c.req.param('serial')
     const found = log.find(serial)
-    if (!found || !c.env.client.sees(found.call)) return failure(404, `Call ${serial} is not running`)
+    if (!found || !c.env.client.sees(found.call)) throw refusal(404, `Call ${serial} is not running`)
     found.cancel()
     return noContent()
   })
@@ -57,17 +52,6 @@ export function addCallRoutes(app: App, { log }: GatewayContext): void {
       'content-type': 'application/jsonl; charset=utf-8',
       'content-disposition': 'attachment; filename="calls.jsonl"',
     })
-  }
-}
-
-/** A malformed query is the caller's mistake; an unreadable file is not. */
-async function answered(answer: () => Promise<Response>): Promise<Response> {
-  try {
-    return await answer()
-  } catch (error) {
-    if (error instanceof HistoryError) return busy(error.message)
-    if (!(error instanceof FilterError)) throw error
-    return failure(400, error.message.charAt(0).toUpperCase() + error.message.slice(1))
   }
 }
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { safeText } from '../../logging/safe-value.ts'
-import { ModelError } from '../../models/model-error.ts'
 import { unlessAborted } from '../../util/clock.ts'
 import { shortText } from '../../util/text.ts'
 import type { AnswerPart, ChatCall, ChatEnd, ChatEvents } from '../api-types.ts'
@@ -10,7 +9,7 @@ import type { GatewayContext, GatewaySource } from '../context.ts'
 import * as http from '../http.ts'
 import * as limits from '../limits.ts'
 
-const { failure, json, withBody } = http
+const { json, refusal } = http
 const STILL_ANSWERING = 'This conversation is still being answered'
 
 /** The chat, its models, and its conversations; every client has its own. */
@@ -32,67 +31,60 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
   app.get('/api/conversations', async c =>
     json({ conversations: (await archive.list(c.env.client.name)).map(infoOf) }),
   )
-  const withConversation = async (
-    c: http.RequestContext,
-    answer: (found: StoredConversation) => Response | Promise<Response>,
-  ) => {
+  const find = async (c: http.RequestContext) => {
     const found = await archive.get(c.env.client.name, c.req.param('id') ?? '')
-    return found ? answer(found) : failure(404, 'No conversation with this id')
+    if (found) return found
+    throw refusal(404, 'No conversation with this id')
   }
   const path = '/api/conversations/:id'
-  app.get(path, c => withConversation(c, found => json({ ...found, owner: undefined })))
-  app.patch(path, c =>
-    withBody(c, ({ name }) =>
-      withConversation(c, async found => {
-        if (typeof name !== 'string' || !/\S/.test(name))
-          return failure(400, "'name' must be a non-empty string")
-        const renamed = { ...found, name: nameFrom(name) }
-        await archive.keep(renamed)
-        return json(infoOf(renamed))
-      }),
-    ),
-  )
-  app.delete(path, c =>
-    withConversation(c, ({ id }) => {
-      if (busy.has(id)) return failure(409, STILL_ANSWERING)
-      archive.remove(id)
-      return http.noContent()
-    }),
-  )
-  app.post('/api/chat', c =>
-    withBody(c, async body => {
-      const { client } = c.env
-      const refused = problemOf(c, body)
-      if (refused) return refused
-      if (calls.isDraining) return http.shuttingDown()
-      const answerer = await answererFor(body.model as string | undefined, source)
-      if (answerer instanceof Response) return answerer
-      // An unknown id, or another client's, starts a new conversation under another id.
-      const known = await archive.get(client.name, String(body.conversation))
-      const id = known?.id ?? `${client.isNamed ? `${client.name}/` : ''}${randomUUID()}`
-      if (busy.has(id)) return failure(409, STILL_ANSWERING)
-      if (busy.size >= limits.MAX_CHATS) return http.busy('Too many questions at once')
-      busy.add(id)
-      const caller = http.onSignal(c.req.raw.signal)
-      const stream = new http.EventStream(() => caller.abort(), c.env.outgoing)
-      // Those before the turn that it replaces, if it does.
-      const before = known?.turns.slice(0, body.turn as number | undefined) ?? []
-      void calls.run(caller, async () => {
-        const message = body.message as string
-        const end = await answer(c, { id, message, before, answerer, signal: caller.signal, stream })
-        busy.delete(id)
-        stream.write(http.eventText('end', end))
-        stream.close()
-      })
-      return stream.response
-    }),
-  )
+  app.get(path, async c => json({ ...(await find(c)), owner: undefined }))
+  app.patch(path, async c => {
+    const { name } = await http.bodyOf<{ name: string }>(c, { name: 'string' })
+    const renamed = { ...(await find(c)), name: nameFrom(name) }
+    await archive.keep(renamed)
+    return json(infoOf(renamed))
+  })
+  app.delete(path, async c => {
+    const { id } = await find(c)
+    if (busy.has(id)) throw refusal(409, STILL_ANSWERING)
+    archive.remove(id)
+    return http.noContent()
+  })
+  app.post('/api/chat', async c => {
+    const { client } = c.env
+    const types = { message: 'string', 'turn?': 'number', 'model?': 'string' } as const
+    const body = await http.bodyOf<{ message: string; turn?: number; model?: string }>(c, types)
+    const { message, turn, model } = body
+    if (!/\S/.test(message) || message.length > limits.MAX_MESSAGE_LENGTH)
+      throw refusal(400, `'message' must have 1 to ${limits.MAX_MESSAGE_LENGTH} characters`)
+    if (model !== undefined && client.isNamed)
+      throw refusal(403, "Only the gateway's own token can choose a model")
+    if (calls.isDraining) return http.shuttingDown()
+    const answerer = await answererFor(model, source)
+    // An unknown id, or another client's, starts a new conversation under another id.
+    const known = await archive.get(client.name, String((body as http.Body).conversation))
+    const id = known?.id ?? `${client.isNamed ? `${client.name}/` : ''}${randomUUID()}`
+    if (busy.has(id)) throw refusal(409, STILL_ANSWERING)
+    if (busy.size >= limits.MAX_CHATS) return http.busy('Too many questions at once')
+    busy.add(id)
+    const caller = http.onSignal(c.req.raw.signal)
+    const stream = new http.EventStream(() => caller.abort(), c.env.outgoing)
+    // Those before the turn that it replaces, if it does.
+    const before = known?.turns.slice(0, turn) ?? []
+    void calls.run(caller, async () => {
+      const end = await answer(c, { id, message, before, answerer, signal: caller.signal, stream })
+      busy.delete(id)
+      stream.write(http.eventText('end', end))
+      stream.close()
+    })
+    return stream.response
+  })
 
   interface Asked {
     id: string
     message: string
     before: StoredConversation['turns']
-    answerer: Exclude<Awaited<ReturnType<typeof answererFor>>, Response>
+    answerer: Awaited<ReturnType<typeof answererFor>>
     signal: AbortSignal
     stream: http.EventStream
   }
@@ -158,19 +150,6 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
   }
 }
 
-/** The response to a question that cannot be asked. */
-function problemOf(c: http.RequestContext, { message, turn, model }: http.Body): Response | undefined {
-  if (typeof message !== 'string' || !/\S/.test(message))
-    return failure(400, "'message' must be a non-empty string")
-  if (message.length > limits.MAX_MESSAGE_LENGTH)
-    return failure(400, `'message' is longer than ${limits.MAX_MESSAGE_LENGTH} characters`)
-  if (turn !== undefined && !(Number.isSafeInteger(turn) && (turn as number) >= 0))
-    return failure(400, "'turn' must be a whole number, 0 or greater")
-  if (model !== undefined && typeof model !== 'string') return failure(400, "'model' must be a string")
-  if (model === undefined || !c.env.client.isNamed) return undefined
-  return failure(403, "Only the gateway's own token can choose a model")
-}
-
 function nameFrom(text: string): string {
   return shortText(text.replace(/\s+/g, ' ').trim(), limits.MAX_CONVERSATION_NAME)
 }
@@ -187,20 +166,16 @@ function addCall(parts: AnswerPart[], call: ChatCall): void {
   else parts.push({ kind: 'call', call })
 }
 
-/** The client to answer with this model, or the usual one; or the response that says why there is none. */
+/** The client to answer with this model, or the usual one. */
 async function answererFor(model: string | undefined, source: GatewaySource) {
-  if (!source.client) return failure(404, 'The chat is off: no model client was passed to createGateway')
+  const { client: usual } = source
+  if (!usual) throw refusal(404, 'The chat is off: no model client was passed to createGateway')
   if (model === undefined) {
-    const usual = await source.model().catch(() => undefined)
-    return { client: source.client, name: usual?.name ?? 'none' }
+    const { name } = await source.model().catch(() => ({ name: 'none' }))
+    return { client: usual, name }
   }
-  try {
-    const client = await source.clientOf?.(model)
-    if (client) return { client, name: model }
-  } catch (error) {
-    if (error instanceof ModelError) return failure(400, error.message)
-    throw error
-  }
+  const client = await source.clientOf?.(model)
+  if (client) return { client, name: model }
   const names = (await source.models?.())?.map(({ name }) => name) ?? []
-  return failure(400, `Unknown model '${model.slice(0, 100)}'; expected one of ${names.join(', ')}`)
+  throw refusal(400, `Unknown model '${model.slice(0, 100)}'; expected one of ${names.join(', ')}`)
 }

@@ -1,9 +1,8 @@
-import type { ServerState } from '../../mcp/server-status.ts'
 import { toolpostVersion } from '../../util/package-root.ts'
 import type { GatewayContext } from '../context.ts'
 import { type App, content, json } from '../http.ts'
 
-const STATES: readonly ServerState[] = ['starting', 'ready', 'lost', 'failed', 'needs_login', 'closed']
+const STATES = ['starting', 'ready', 'lost', 'failed', 'needs_login', 'closed']
 
 /** Whether calls should be sent here, and whether the process is alive. Neither needs a token. */
 export const READY_PATH = '/readyz'
@@ -39,13 +38,14 @@ export function addHealthRoutes(app: App, context: GatewayContext): void {
   })
   app.get('/metrics', () => {
     const { written, dropped } = history() ?? {}
+    const perState = servers().map(([state, count]) => [`{state="${state}"}`, count] as const)
     const text = [
-      family('gauge', 'toolpost_tools', 'Tools that can be called', tools()),
-      family('gauge', 'toolpost_servers', 'MCP servers by state', servers(), 'state'),
-      family('gauge', 'toolpost_event_clients', 'Clients watching events', events.clients),
-      family('gauge', 'toolpost_mcp_sessions', 'Sessions of MCP clients with a 2025 protocol', mcp.sessions),
-      family('counter', 'toolpost_history_written_total', 'Calls kept in the history', written),
-      family('counter', 'toolpost_history_dropped_total', 'Calls missing from the history', dropped),
+      family('gauge', 'tools', 'Tools that can be called', [['', tools()]]),
+      family('gauge', 'servers', 'MCP servers by state', perState),
+      family('gauge', 'event_clients', 'Clients watching events', [['', events.clients]]),
+      family('gauge', 'mcp_sessions', 'Sessions of MCP clients with a 2025 protocol', [['', mcp.sessions]]),
+      family('counter', 'history_written_total', 'Calls kept in the history', [['', written]]),
+      family('counter', 'history_dropped_total', 'Calls missing from the history', [['', dropped]]),
     ]
     const type = 'text/plain; version=0.0.4; charset=utf-8'
     return content(`${executor.metrics.prometheus()}${text.join('')}`, { 'content-type': type })
@@ -61,18 +61,12 @@ function readiness({ source, calls }: GatewayContext): 'ready' | 'starting' | 'd
   return durable?.state === 'starting' || !isTried ? 'starting' : 'ready'
 }
 
-/** A metric family in Prometheus text format; empty if it is not measured. */
-function family(
-  type: string,
-  name: string,
-  help: string,
-  samples: number | undefined | readonly (readonly [value: string, count: number])[],
-  label = '',
-): string {
-  if (samples === undefined) return ''
-  const lines =
-    typeof samples === 'number'
-      ? [`${name} ${samples}\n`]
-      : samples.map(([value, count]) => `${name}{${label}="${value}"} ${count}\n`)
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`
+type Sample = readonly [labels: string, value: number | undefined]
+
+/** A metric family in Prometheus text format; what is not measured is left out. */
+function family(type: string, name: string, help: string, samples: readonly Sample[]): string {
+  const measured = samples.filter(([, value]) => value !== undefined)
+  const lines = measured.map(([labels, value]) => `toolpost_${name}${labels} ${value}\n`)
+  if (lines.length === 0) return ''
+  return `# HELP toolpost_${name} ${help}\n# TYPE toolpost_${name} ${type}\n${lines.join('')}`
 }

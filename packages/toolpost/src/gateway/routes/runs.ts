@@ -9,64 +9,57 @@ import type { GatewayContext, GatewaySource } from '../context.ts'
 import * as http from '../http.ts'
 import { DEFAULT_RUNS, MAX_ASYNC_WAIT_MS, MAX_KEY_LENGTH, MAX_RUNS } from '../limits.ts'
 
-const { busy, failure, json } = http
+const { busy, json, refusal } = http
 
 /** Durable runs: list, inspect, cancel and run again. */
 export function addRunRoutes(app: http.App, { calls, source }: GatewayContext): void {
   /** An unreachable database is not the caller's fault. */
-  const withRuns = async (answer: (runs: DurableRuns) => Promise<Response>) => {
-    const runs = runsOr(source, 404)
-    if (runs instanceof Response) return runs
-    return answer(runs).catch((error: Error) => busy(`Cannot read the runs: ${error.message}`))
+  const unreachable = (error: Error) => {
+    throw refusal(503, `Cannot read the runs: ${error.message}`, { 'retry-after': '5' })
   }
-  const noRun = (id: string) => failure(404, `There is no run '${id.slice(0, 100)}', or it is no longer kept`)
-  type Answer = (runs: DurableRuns, run: durable.Run) => Response | Promise<Response>
-  const withRun = (c: http.RequestContext, answer: Answer) =>
-    withRuns(async runs => {
-      const id = c.req.param('id') ?? ''
-      const run = await runs.durable.get(id)
-      return run && c.env.client.sees(run) ? answer(runs, run) : noRun(id)
-    })
-  app.get('/api/runs', c =>
-    withRuns(async runs => {
-      const filter = filterIn(c.req.query())
-      if (typeof filter === 'string') return failure(400, filter)
-      const { isNamed, name: caller } = c.env.client
-      const found = await runs.durable.list(isNamed ? { ...filter, caller } : filter)
-      return json({ runs: found.map(shortRun) })
-    }),
-  )
-  app.get('/api/runs/:id', c => withRun(c, (_, run) => json(run)))
-  app.delete('/api/runs/:id', c =>
-    withRun(c, async (runs, { id, state }) => {
-      if (await runs.durable.cancel(id)) return http.noContent()
-      return failure(409, `The run has ended: ${(await runs.durable.get(id))?.state ?? state}`)
-    }),
-  )
-  app.post('/api/runs/:id/again', c =>
-    withRun(c, async (runs, run) => {
-      if (calls.isDraining) return http.shuttingDown()
-      const { client } = c.env
-      const about = { caller: client.caller, among: client.among(runs.nameOf(run)), origin: 'http' }
-      const again = await runs.again(run.id, { ...about, meta: http.metaOf(c) })
-      if (!again) return noRun(run.id)
-      return 'refused' in again ? refusedAnswer(again) : acceptedAnswer(runs, again)
-    }),
-  )
+  const find = async (c: http.RequestContext) => {
+    const runs = runsOf(source, 404)
+    const id = c.req.param('id') ?? ''
+    const run = await runs.durable.get(id).catch(unreachable)
+    if (run && c.env.client.sees(run)) return { runs, run }
+    throw refusal(404, `There is no run '${id.slice(0, 100)}', or it is no longer kept`)
+  }
+  app.get('/api/runs', async c => {
+    const runs = runsOf(source, 404)
+    const { isNamed, name: caller } = c.env.client
+    const filter = { ...filterIn(c.req.query()), ...(isNamed && { caller }) }
+    return json({ runs: (await runs.durable.list(filter).catch(unreachable)).map(shortRun) })
+  })
+  app.get('/api/runs/:id', async c => json((await find(c)).run))
+  app.delete('/api/runs/:id', async c => {
+    const { runs, run } = await find(c)
+    if (await runs.durable.cancel(run.id).catch(unreachable)) return http.noContent()
+    throw refusal(409, `The run has ended: ${(await find(c)).run.state}`)
+  })
+  app.post('/api/runs/:id/again', async c => {
+    const { runs, run } = await find(c)
+    if (calls.isDraining) return http.shuttingDown()
+    const { client } = c.env
+    const about = { caller: client.caller, among: client.among(runs.nameOf(run)), origin: 'http' }
+    const again = await runs.again(run.id, { ...about, meta: http.metaOf(c) }).catch(unreachable)
+    if (!again) throw refusal(404, `There is no run '${run.id}', or it is no longer kept`)
+    return 'refused' in again ? refusedAnswer(again) : acceptedAnswer(runs, again)
+  })
 }
 
 const FILTERS = ['state', 'tool', 'before', 'limit']
 
-/** The filter in a query, or what is wrong with it. */
-function filterIn(query: Record<string, string>): durable.RunFilter | string {
+function filterIn(query: Record<string, string>): durable.RunFilter {
   const unknown = Object.keys(query).find(name => !FILTERS.includes(name))
-  if (unknown !== undefined) return `Unknown parameter '${unknown}'; expected one of ${FILTERS.join(', ')}`
   const { state: given, tool, before, limit = String(DEFAULT_RUNS) } = query
   const state = durable.RUN_STATES.find(each => each === given)
-  if (given && !state) return `Invalid state '${given}'; expected one of ${durable.RUN_STATES.join(', ')}`
-  if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_RUNS)
-    return `Invalid limit '${limit}'; expected a number from 1 to ${MAX_RUNS}`
-  return { state, tool: tool || undefined, before: before || undefined, limit: Number(limit) }
+  const problem =
+    (unknown !== undefined && `Unknown parameter '${unknown}'; expected one of ${FILTERS.join(', ')}`) ||
+    (given && !state && `Invalid state '${given}'; expected one of ${durable.RUN_STATES.join(', ')}`) ||
+    (!(Number(limit) >= 1 && Number(limit) <= MAX_RUNS) &&
+      `Invalid limit '${limit}'; expected a number from 1 to ${MAX_RUNS}`)
+  if (problem) throw refusal(400, problem)
+  return { state, tool: tool || undefined, before: before || undefined, limit: Math.floor(Number(limit)) }
 }
 
 /** How a caller wants its call to be durable: with a key; answered with the run after a wait, unless it has ended. */
@@ -83,18 +76,18 @@ export function durableWish(c: http.RequestContext): DurableWish | undefined {
   const waitMs = Number(http.preferenceOf(c, 'wait') || 0) * 1_000 || 0
   // As a structured field, it is quoted.
   const key = given?.replace(/^"(.*)"$/, '$1')
-  if (key === undefined || (key.length <= MAX_KEY_LENGTH && /^[!-~](?:[ -~]*[!-~])?$/.test(key)))
-    return { key, waitMs }
-  return failure(400, `Invalid Idempotency-Key; expected 1 to ${MAX_KEY_LENGTH} printable ASCII characters`)
+  if (key !== undefined && (key.length > MAX_KEY_LENGTH || !/^[!-~](?:[ -~]*[!-~])?$/.test(key)))
+    throw refusal(400, `Invalid Idempotency-Key; expected 1 to ${MAX_KEY_LENGTH} printable ASCII characters`)
+  return { key, waitMs: isAsync ? Math.min(Math.max(waitMs, 0), MAX_ASYNC_WAIT_MS) : undefined }
 }
 
-/** The durable runs, or the response if they are unavailable or off. */
-function runsOr(source: GatewaySource, offStatus: 400 | 404): DurableRuns | Response {
+/** The durable runs; refused if they are unavailable or off. */
+function runsOf(source: GatewaySource, offStatus: 400 | 404): DurableRuns {
   const runs = source.durable?.()
   if (runs) return runs
   const status = source.status().durable
-  if (status) return busy(`Durable calls are unavailable: ${status.text}`)
-  return failure(offStatus, 'Durable calls are off: set "durable" in toolpost.json')
+  if (status) throw refusal(503, `Durable calls are unavailable: ${status.text}`, { 'retry-after': '5' })
+  throw refusal(offStatus, 'Durable calls are off: set "durable" in toolpost.json')
 }
 
 /**
@@ -107,15 +100,15 @@ export async function durableCall(
   { signal, ...options }: durable.DurableRunOptions & { signal: AbortSignal },
   { key, waitMs }: DurableWish,
 ): Promise<Response> {
-  const runs = runsOr(source, 400)
-  if (runs instanceof Response) return runs
+  const runs = runsOf(source, 400)
   const accepted = await runs.accept(call, { ...options, key })
   if ('refused' in accepted) return refusedAnswer(accepted)
-  if (waitMs === 0) return acceptedAnswer(runs, accepted, { 'preference-applied': 'respond-async' })
+  const isAsync = { 'preference-applied': 'respond-async' }
+  if (waitMs === 0) return acceptedAnswer(runs, accepted, isAsync)
   const waits = waitMs === undefined ? [] : [delay(waitMs, undefined, { ref: false })]
   const result = await unlessAborted(Promise.race([accepted.result, ...waits]), signal).catch(() => {})
   if (result) return resultAnswer(result)
-  if (waitMs !== undefined) return acceptedAnswer(runs, accepted, { 'preference-applied': 'respond-async' })
+  if (waitMs !== undefined) return acceptedAnswer(runs, accepted, isAsync)
   return busy(`Toolpost is shutting down; the run continues: GET ${locationOf(accepted.id)}`)
 }
 

@@ -1,27 +1,22 @@
 import { dirname } from 'node:path'
 import { similarNames } from '../../executor/find.ts'
-import { McpCallError } from '../../mcp/call-result.ts'
 import { REDIRECT_PATH } from '../../mcp/oauth/oauth-options.ts'
 import { finishedPage } from '../../mcp/oauth/redirect-server.ts'
 import { describeError } from '../../mcp/server-failure.ts'
-import { ConfigError } from '../../project/config.ts'
 import { addServer } from '../../project/edit-config.ts'
 import { knownPrograms } from '../../project/other-programs.ts'
 import { programServers } from '../../project/resolve.ts'
-import { ToolFailureError } from '../../tools/tool-failure-error.ts'
-import { isRecord } from '../../util/guards.ts'
 import { hostOf } from '../clients.ts'
-import type { GatewayContext, GatewaySource } from '../context.ts'
-import { GatewayError } from '../gateway.ts'
+import type { GatewayContext } from '../context.ts'
 import {
   type App,
   type Body,
-  failure,
+  bodyOf,
   headerOf,
   json,
+  ownerOnly,
   type RequestContext,
-  shuttingDown,
-  withBody,
+  refusal,
 } from '../http.ts'
 import { MAX_OFFERED } from '../limits.ts'
 
@@ -29,84 +24,81 @@ const MAX_NAME = 100
 
 /** The MCP servers: state, messages, control, logins, and what they offer besides tools. */
 export function addServerRoutes(app: App, { source, calls }: GatewayContext): void {
+  const { catalog } = source
   const find = (name: string) => source.status().servers.find(server => server.name === name)
-  const refusal = (c: RequestContext, what: string) => {
-    if (c.env.client.isNamed) return failure(403, `Named clients may not ${what}`)
-    return calls.isDraining ? shuttingDown() : undefined
-  }
-  const unknown = (name: string) => {
-    if (find(name)) return undefined
+  /** The server that a request is about, which only the owner may control. */
+  const known = (c: RequestContext) => {
+    ownerOnly(c)
+    const name = c.req.param('name') ?? ''
     const [near] = similarNames(name, source.status().servers)
-    return failure(404, `No server '${name}'${near === undefined ? '' : `. Did you mean ${near}?`}`)
+    const hint = near === undefined ? '' : `. Did you mean ${near}?`
+    if (!find(name)) throw refusal(404, `No server '${name}'${hint}`)
+    return name
+  }
+  /** Whether the servers and the configuration can be changed now, and there is one. */
+  const changeable = (c: RequestContext, isFile: boolean) => {
+    ownerOnly(c)
+    if (calls.isDraining) throw refusal(503, 'Toolpost is shutting down')
+    if (isFile && !source.reload) throw refusal(404, 'There is no configuration file')
   }
   app.get('/api/servers', c => json({ servers: c.env.client.seenServers(source.status().servers) }))
   // Only `/api/servers/found`: Hono's fast router takes no fixed name beside `/api/servers/:name/…`.
   app.get('/api/servers/:name', async c => {
-    if (c.req.param('name') !== 'found') return failure(404, `Not found: GET ${c.req.path.slice(0, 200)}`)
-    const folder = source.file === undefined ? process.cwd() : dirname(source.file)
-    const found = async () =>
-      json({ servers: (await foundServers(folder)).filter(({ name }) => !find(name)) })
-    return refusal(c, 'look for servers') ?? found()
+    if (c.req.param('name') !== 'found') throw refusal(404, `Not found: GET ${c.req.path.slice(0, 200)}`)
+    ownerOnly(c)
+    const found = await foundServers(source.file === undefined ? process.cwd() : dirname(source.file))
+    return json({ servers: found.filter(({ name }) => !find(name)) })
   })
   app.get('/api/servers/:name/messages', c => {
-    const name = c.req.param('name')
-    const { after = '0' } = c.req.query()
-    if (c.env.client.isNamed) return failure(403, 'Named clients may not read the messages of servers')
-    if (!/^\d{1,15}$/.test(after)) return failure(400, `Invalid after '${after}'; expected a number`)
-    const messages = source.messages?.(name, { after: Number(after) }) ?? []
-    return unknown(name) ?? json({ messages, stderr: find(name)?.stderr ?? '' })
+    const name = known(c)
+    const after = Number(c.req.query('after') ?? 0)
+    if (!Number.isSafeInteger(after)) throw refusal(400, "Invalid 'after'; expected a number")
+    return json({ messages: source.messages?.(name, { after }) ?? [], stderr: find(name)?.stderr ?? '' })
   })
-  const change = (verb: string, action: (name: string) => Promise<void> | undefined) =>
-    app.post(`/api/servers/:name/${verb}`, async c => {
-      const name = c.req.param('name') ?? ''
-      const refused = refusal(c, `${verb} servers`) ?? unknown(name)
-      if (!refused) await action(name)
-      return refused ?? json({ server: find(name) })
-    })
-  change('restart', name => source.restart(name))
-  change('start', name => source.restart(name))
-  change('stop', name => source.stop?.(name))
-  app.post('/api/reload', c => {
-    const missing = source.reload ? undefined : failure(404, 'There is no configuration file to reload')
-    const reload = () => unlessMistaken(async () => json(await source.reload?.()))
-    return refusal(c, 'reload the configuration') ?? missing ?? reload()
+  app.post('/api/servers/:name/:verb', async c => {
+    const { name, verb } = c.req.param()
+    if (verb === 'login') return login(c)
+    const actions = { start: source.restart, restart: source.restart, stop: source.stop }
+    if (!Object.hasOwn(actions, verb)) throw refusal(404, `Not found: POST ${c.req.path.slice(0, 200)}`)
+    changeable(c, false)
+    known(c)
+    await actions[verb as 'stop']?.call(source, name)
+    return json({ server: find(name) })
+  })
+  app.post('/api/reload', async c => {
+    changeable(c, true)
+    return json(await source.reload?.())
   })
   let isAdding = false
   // A server is a program that gets started, so only the owner may add one, one at a time.
-  const add = async (body: Body, signal: AbortSignal) => {
+  app.post('/api/servers', async c => {
+    changeable(c, true)
+    const types = { name: 'string', entry: 'object', 'check?': 'boolean', 'replace?': 'boolean' } as const
+    const body = await bodyOf<Parameters<typeof addServer>[0]>(c, types)
     const { name, entry, check = true, replace = false } = body
-    if (typeof name !== 'string' || !/^[\w.-]+$/.test(name) || name.length > MAX_NAME)
-      return failure(400, `'name' must be 1 to ${MAX_NAME} letters, digits, '.', '-' or '_'`)
-    if (!isRecord(entry)) return failure(400, "'entry' must be an object with 'command' or 'url'")
-    if (typeof check !== 'boolean' || typeof replace !== 'boolean')
-      return failure(400, "'check' and 'replace' must be true or false")
-    if (isAdding) return failure(409, 'Another server is being added')
+    if (!/^[\w.-]+$/.test(name) || name.length > MAX_NAME)
+      throw refusal(400, `'name' must be 1 to ${MAX_NAME} letters, digits, '.', '-' or '_'`)
+    if (isAdding) throw refusal(409, 'Another server is being added')
     isAdding = true
-    const answer = async () => {
+    try {
+      const { signal } = c.req.raw
       const added = await addServer({ name, entry, check, replace, file: source.file, signal })
-      if (added.outcome === 'taken') return failure(409, `${added.file} already has a server '${name}'`)
+      if (added.outcome === 'taken') throw refusal(409, `${added.file} already has a server '${name}'`)
       if (added.outcome === 'failed') {
         const { error, stderr, state, hint } = added.tried.status
         return json({ error: error ?? `The server is ${state}`, stderr, hint }, 422)
       }
       await source.reload?.()
       return json({ file: added.file, tools: added.tried?.tools ?? [] }, 201)
-    }
-    return unlessMistaken(answer).finally(() => {
+    } finally {
       isAdding = false
-    })
-  }
-  app.post('/api/servers', c => {
-    const missing = source.reload
-      ? undefined
-      : failure(404, 'There is no configuration file to add a server to')
-    return refusal(c, 'add servers') ?? missing ?? withBody(c, body => add(body, c.req.raw.signal))
+    }
   })
-  app.post('/api/servers/:name/login', async c => {
-    const name = c.req.param('name')
-    if (c.env.client.isNamed) return failure(403, 'Named clients may not log in to servers')
+  async function login(c: RequestContext): Promise<Response> {
+    ownerOnly(c)
+    const name = c.req.param('name') ?? ''
     const login = source.logins?.()?.of(name)
-    if (!login) return failure(404, `No server '${name}' to log in to`)
+    if (!login) throw refusal(404, `No server '${name}' to log in to`)
     try {
       // As the browser sees it; the guard has checked both headers.
       const address = headerOf(c, 'origin') ?? `http://${hostOf(c.req.raw)}`
@@ -114,9 +106,9 @@ export function addServerRoutes(app: App, { source, calls }: GatewayContext): vo
       await login.signIn()
       return json({})
     } catch (error) {
-      return failure(502, `Cannot log in to '${name}': ${describeError(error)}`)
+      throw refusal(502, `Cannot log in to '${name}': ${describeError(error)}`)
     }
-  })
+  }
   // Where the browser returns to.
   app.get(REDIRECT_PATH, c => {
     const finish = async (answer: URLSearchParams) => {
@@ -126,7 +118,27 @@ export function addServerRoutes(app: App, { source, calls }: GatewayContext): vo
     }
     return finishedPage(new URL(c.req.url).searchParams, finish, '/')
   })
-  addOfferRoutes(app, source)
+  app.get('/api/servers/:name/offers', async c => {
+    const list = async (kind: 'resources' | 'templates' | 'prompts') => {
+      const access = c.env.client.access(kind)
+      const isSeen = (server: string, key: string) =>
+        server === c.req.param('name') && (access?.(server, key) ?? true)
+      return (await catalog?.list(kind, isSeen))?.entries.slice(0, MAX_OFFERED) ?? []
+    }
+    const [resources, templates] = [await list('resources'), await list('templates')]
+    return json({ resources, templates, prompts: await list('prompts') })
+  })
+  app.post('/api/resources/read', async c => {
+    const { uri } = await bodyOf<{ uri: string }>(c, { uri: 'string' })
+    const options = { signal: c.req.raw.signal, access: c.env.client.access('resources') }
+    return json(await catalog?.read(uri, options))
+  })
+  app.post('/api/prompts/get', async c => {
+    const types = { name: 'string', 'arguments?': 'object' } as const
+    const { name, arguments: args } = await bodyOf<{ name: string; arguments?: Body }>(c, types)
+    const options = { signal: c.req.raw.signal, access: c.env.client.access('prompts') }
+    return json(await catalog?.prompt(name, args, options))
+  })
 }
 
 /** The usable servers that other programs on this machine have. */
@@ -138,57 +150,4 @@ async function foundServers(folder: string) {
     return usable.map(({ name, entry }) => ({ program: program.name, name, entry }))
   })
   return (await Promise.all(lists)).flat()
-}
-
-/** A mistake in the configuration is the caller's. */
-async function unlessMistaken(answer: () => Promise<Response>): Promise<Response> {
-  try {
-    return await answer()
-  } catch (error) {
-    if (error instanceof ConfigError || error instanceof GatewayError) return failure(422, error.message)
-    throw error
-  }
-}
-
-/** The servers' resources and prompts, to be listed and read. */
-function addOfferRoutes(app: App, { catalog }: GatewaySource): void {
-  app.get('/api/servers/:name/offers', async c => {
-    const list = async (kind: 'resources' | 'templates' | 'prompts') => {
-      const access = c.env.client.access(kind)
-      const isSeen = (server: string, key: string) =>
-        server === c.req.param('name') && (access?.(server, key) ?? true)
-      return (await catalog?.list(kind, isSeen))?.entries.slice(0, MAX_OFFERED) ?? []
-    }
-    const [resources, templates] = [await list('resources'), await list('templates')]
-    return json({ resources, templates, prompts: await list('prompts') })
-  })
-  /** A server's failure keeps its own message. */
-  const offer = (
-    path: string,
-    key: 'uri' | 'name',
-    read: (given: string, c: RequestContext, body: Body) => unknown,
-  ) =>
-    app.post(path, c =>
-      withBody(c, async body => {
-        const given = body[key]
-        if (typeof given !== 'string' || given === '')
-          return failure(400, `'${key}' must be a non-empty string`)
-        if (body.arguments !== undefined && !isRecord(body.arguments))
-          return failure(400, "'arguments' must be an object")
-        try {
-          return json(await read(given, c, body))
-        } catch (error) {
-          if (error instanceof McpCallError) return failure(404, describeError(error))
-          if (error instanceof ToolFailureError) return failure(502, describeError(error))
-          throw error
-        }
-      }),
-    )
-  offer('/api/resources/read', 'uri', (uri, c) =>
-    catalog?.read(uri, { signal: c.req.raw.signal, access: c.env.client.access('resources') }),
-  )
-  offer('/api/prompts/get', 'name', (name, c, { arguments: args }) => {
-    const options = { signal: c.req.raw.signal, access: c.env.client.access('prompts') }
-    return catalog?.prompt(name, args as Body | undefined, options)
-  })
 }

@@ -6,7 +6,7 @@ import { MAX_TIMEOUT_MS } from '../limits.ts'
 import { openApi, toolInfo } from '../tool-info.ts'
 import { durableCall, durableWish, resultAnswer } from './runs.ts'
 
-const { failure, headerOf, json } = http
+const { headerOf, json, refusal } = http
 
 /** How many tools a search returns, and how many similar names if there are none. */
 const MAX_FOUND = 50
@@ -38,7 +38,6 @@ async function callTool(c: http.RequestContext, name: string, context: GatewayCo
   const wish = durableWish(c)
   const args = (await http.readJson(c)) ?? {}
   if (calls.isDraining) return http.shuttingDown()
-  const { value: args = {} } = body
   const caller = http.callerOf(c)
   const { signal } = caller
   if (source.waitWhileStarting && !executor.tools.findTool(name)) {
@@ -70,11 +69,11 @@ function originOf(c: http.RequestContext): string {
   return !c.env.client.isNamed && (given === 'console' || given === 'cli') ? given : 'http'
 }
 
-function timeoutOf(given: string | undefined): number | undefined | Response {
+function timeoutOf(given: string | undefined): number | undefined {
   if (given === undefined) return undefined
   const timeoutMs = /^\d+(\.\d+)?$/.test(given) ? Number(given) : 0
   if (timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS) return timeoutMs
-  return failure(400, `Invalid x-timeout-ms; expected milliseconds, at most ${MAX_TIMEOUT_MS}`)
+  throw refusal(400, `Invalid x-timeout-ms; expected milliseconds, at most ${MAX_TIMEOUT_MS}`)
 }
 
 /** Types a page may show; anything else, such as HTML from a tool, is download-only. */
@@ -83,11 +82,11 @@ const SHOWN = /^(?:text\/plain|application\/json|image\/(?:png|jpeg|gif|webp)|au
 /** A kept result in full, for the caller of the tool and the owner of the gateway. */
 async function readResult(c: http.RequestContext, id: string, { source }: GatewayContext): Promise<Response> {
   const results = source.bigResults
-  if (!results) return failure(404, 'Result storage is disabled')
+  if (!results) throw refusal(404, 'Result storage is disabled')
   const handle = `${HANDLE_PREFIX}${id}`
   const { client } = c.env
   const found = results.read(handle, owner => !client.isNamed || owner.caller === client.caller)
-  if ('problem' in found) return failure(found.gone ? 410 : 404, `${found.problem}.`)
+  if ('problem' in found) throw refusal(found.gone ? 410 : 404, `${found.problem}.`)
   const { mimeType } = found
   const isShown = SHOWN.test(mimeType)
   const type = isShown ? mimeType : 'application/octet-stream'
