@@ -1,6 +1,7 @@
 // The real product, without sound: `toolpost up --voice` with the example and its sentences.
 import { execFileSync } from 'node:child_process'
-import { openProject, stderrLogger } from 'toolpost/project'
+import { openProject } from 'toolpost/project'
+import { stderrLogger } from 'toolpost/terminal'
 import { startHome } from 'zwave-mcp-server/home'
 import { startVoice } from '../../packages/voice-gateway/dist/index.js'
 import { HOME, watchHome } from './home.mjs'

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Progress, RunOptions, ToolCall, ToolExecutor, ToolFailure, ToolResult } from 'toolpost'
 import type { Approval } from 'toolpost/interceptors'
-import { type Run, type RunState, safeValue } from 'toolpost/project'
+import type { Run, RunState } from 'toolpost/project'
+import { safeValue } from 'toolpost/terminal'
 
 /**
  * `queue`: the pool and server of its tool. `repeatable`: read-only or idempotent, so it may be executed again after a crash.
