@@ -1,6 +1,6 @@
 import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
-import { describeThrown, quietly } from '../util/quietly.ts'
+import { describeThrown, Listeners } from '../util/quietly.ts'
 import { checkedTool } from './check-tool.ts'
 import type { Tool, ToolLike } from './tool.ts'
 
@@ -35,7 +35,9 @@ export class ToolManager {
   /** Tools that somebody knows by name. */
   readonly #known = new WeakSet<Tool>()
   readonly #logger: Logger
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Listeners<{ change: undefined }>((_, error) =>
+    this.#logger.warn({ error: describeThrown(error) }, 'A tool change listener failed'),
+  )
   readonly #shape: NonNullable<ToolManagerOptions['shape']>
   /** Spares most tools that are added a search for their name. */
   #names = new Set<string>()
@@ -119,15 +121,10 @@ export class ToolManager {
     if (before && this.#known.has(before)) this.#known.add(tool)
     if (before) this.#names.delete(before.name)
     this.#names.add(tool.name)
-    const order = this.#orderOf(tool)
+    const isLater = (other: Tool | undefined) => this.#orderOf(other) > this.#orderOf(tool)
     if (before) this.#tools[this.#tools.indexOf(before)] = tool
-    else if (this.#orderOf(this.#tools.at(-1)) <= order) this.#tools.push(tool)
-    else
-      this.#tools.splice(
-        this.#tools.findIndex(other => this.#orderOf(other) > order),
-        0,
-        tool,
-      )
+    else if (!isLater(this.#tools.at(-1))) this.#tools.push(tool)
+    else this.#tools.splice(this.#tools.findIndex(isLater), 0, tool)
   }
 
   /** The program's tools come first. */
@@ -176,15 +173,11 @@ export class ToolManager {
 
   /** Calls `listener` after tools were added, replaced or removed; returns a function that unsubscribes it. */
   onChange(listener: () => void): () => void {
-    const own = () => listener()
-    this.#listeners.add(own)
-    return () => void this.#listeners.delete(own)
+    return this.#listeners.on('change', listener)
   }
 
   #changed(): void {
-    const onError = (error: unknown) =>
-      this.#logger.warn({ error: describeThrown(error) }, 'A tool change listener failed')
-    for (const listener of this.#listeners) quietly(listener, onError)
+    this.#listeners.tell('change', undefined)
   }
 
   /** Server and original name of an MCP tool; `undefined` for any other. */

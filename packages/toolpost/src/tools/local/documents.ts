@@ -29,23 +29,16 @@ const FILLER_WORDS = new Set(
  */
 export function ragQuery(folder: string) {
   let index: { of: string; engine: Promise<MiniSearch<Section>> } | undefined
-  return async (
-    { query, limit = 5 }: { query: string; limit?: number },
-    { signal }: { signal?: AbortSignal } = {},
-  ) => {
+  return async ({ query, limit = 5 }: { query: string; limit?: number }) => {
     const files = await listDocuments(folder)
     const of = JSON.stringify([...files])
     if (index?.of !== of) index = { of, engine: indexOf(folder, [...files.keys()]) }
     const engine = await index.engine
-    signal?.throwIfAborted()
-    const results = engine
-      .search(query)
-      .slice(0, limit)
-      .map(({ file, heading, text, terms, score }) => ({
-        ...{ file: file as string, heading: heading as string },
-        text: excerptAround(text, terms),
-        score: Math.round(score * 100) / 100,
-      }))
+    const found = engine.search(query).slice(0, limit)
+    const results = found.map(({ file, heading, text, terms, score }) => ({
+      ...{ file: file as string, heading: heading as string, text: excerptAround(text, terms) },
+      score: Math.round(score * 100) / 100,
+    }))
     const [best] = results
     if (best) return { query, results, text: `${best.heading} (${best.file}): ${best.text}` }
     const documents = `${files.size} ${files.size === 1 ? 'document' : 'documents'}`

@@ -56,12 +56,8 @@ export function webSearch({ searxng, duckDuckGo = 'https://api.duckduckgo.com/' 
   }
 }
 
-async function ask(
-  { name, advice, parameters }: SearchService,
-  url: URL,
-  query: string,
-  signal: AbortSignal | null = null,
-): Promise<unknown> {
+async function ask(service: SearchService, url: URL, query: string, signal: AbortSignal | null = null) {
+  const { name, advice, parameters } = service
   for (const [key, value] of Object.entries({ q: query, ...parameters })) url.searchParams.set(key, value)
   const { username, password } = url
   // fetch refuses a URL that contains a password, and prints it: it becomes a header.
@@ -74,7 +70,7 @@ async function ask(
   const problem = `${name} answered with HTTP ${status}: ${advice[status] ?? 'try again later'}`
   // `status` lets the executor distinguish a service that is down (502 to 504) from one that refuses.
   if (status >= 400) throw Object.assign(new Error(problem), { status })
-  if (body.startsWith('{') && body.endsWith('}')) return JSON.parse(body)
+  if (body.startsWith('{') && body.endsWith('}')) return JSON.parse(body) as unknown
   const start = body ? `'${body.slice(0, 40)}…'` : 'nothing'
   throw new Error(`${name} returned ${start} instead of JSON; is ${url.origin} the right URL?`)
 }

@@ -23,29 +23,21 @@ export const CALL_TOOL = 'call_tool'
 
 /** `find_tools` and `call_tool`, which replace thousands of tools: one finds them, the other calls what was found. */
 export function searchTools({ tools, among, onFound }: SearchToolsOptions): Tool[] {
+  const query = { type: 'string', description: 'What the tool should do, in a few words' } as const
+  const perStep = 'For a task that needs several tools: each step in a few words'
+  const steps = {
+    type: 'array',
+    items: { type: 'string' },
+    maxItems: MAX_STEPS,
+    description: perStep,
+  } as const
+  const perQuery = `How many for each; ${FOUND} if left out`
+  const limit = { type: 'integer', minimum: 1, maximum: MAX_FOUND, description: perQuery } as const
   const findTools = defineTool({
     name: FIND_TOOLS,
     description:
       'Finds tools by what they do. Most tools are not shown: before you say that something cannot be done, look here.',
-    schema: {
-      type: 'object',
-      properties: {
-        query: { type: 'string', description: 'What the tool should do, in a few words' },
-        steps: {
-          type: 'array',
-          items: { type: 'string' },
-          maxItems: MAX_STEPS,
-          description: 'For a task that needs several tools: each step in a few words',
-        },
-        limit: {
-          type: 'integer',
-          minimum: 1,
-          maximum: MAX_FOUND,
-          description: `How many for each; ${FOUND} if left out`,
-        },
-      },
-      required: ['query'],
-    },
+    schema: { type: 'object', properties: { query, steps, limit }, required: ['query'] },
     readOnly: true,
     handler: async ({ query, steps = [], limit = FOUND }) => {
       const all = among()

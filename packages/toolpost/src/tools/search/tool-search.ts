@@ -27,10 +27,11 @@ const MAX_CHARACTERS = 4_000
 /** After this many tools, other work gets a turn. */
 const TOOLS_PER_TURN = 50
 
-const searches = new WeakMap<ToolManager, ReturnType<typeof searchIn>>()
+type ToolSearch = ReturnType<typeof searchIn>
+const searches = new WeakMap<ToolManager, ToolSearch>()
 
 /** The one search over a manager's tools, created on first use. */
-export function searchOf(tools: ToolManager): ReturnType<typeof searchIn> {
+export function searchOf(tools: ToolManager): ToolSearch {
   const search = searches.get(tools) ?? searchIn(tools)
   searches.set(tools, search)
   return search
@@ -42,10 +43,7 @@ function searchIn(manager: ToolManager) {
   manager.onChange(() => {
     index = undefined
   })
-  const opened = () => {
-    index ??= indexOf(manager)
-    return index
-  }
+  const opened = () => (index ??= indexOf(manager))
   return {
     /** Best matches first; empty if nothing matches. Adds up how well each word of the query matches each tool. */
     async search(query: string, options?: ToolSearchOptions): Promise<Tool[]> {
@@ -58,20 +56,14 @@ function searchIn(manager: ToolManager) {
         for (const { id, score } of matching(engine, term))
           scores.set(id, (scores.get(id) ?? 0) + share * score ** EXPONENT)
       }
-      const best = [...scores].sort(([, a], [, b]) => b - a)
-      return chosen(
-        best.map(([id]) => tools[id] as Tool),
-        options,
-      )
+      const best = [...scores].sort(([, a], [, b]) => b - a).map(([id]) => tools[id] as Tool)
+      return chosen(best, options)
     },
     /** For a query without matches: the tools with the most similarly spelled words. */
     async nearest(query: string, options?: ToolSearchOptions): Promise<Tool[]> {
       const { engine, tools } = await opened()
-      const found = engine.search(termsOf(query).join(' '), { fuzzy: 0.6 })
-      return chosen(
-        found.map(({ id }) => tools[id] as Tool),
-        options,
-      )
+      const found = engine.search(termsOf(query).join(' '), { fuzzy: 0.6 }).map(({ id }) => tools[id] as Tool)
+      return chosen(found, options)
     },
   }
 }
@@ -121,11 +113,8 @@ function schemaTexts(tool: Tool) {
       const { title, description, enum: values } = isRecord(property) ? property : {}
       return [title, description, values].flat().slice(0, 20)
     })
-    const parameters = properties
-      .map(([name]) => name)
-      .join(' ')
-      .slice(0, MAX_CHARACTERS)
-    return { parameters, details: texts.join(' ').slice(0, MAX_CHARACTERS) }
+    const names = properties.map(([name]) => name).join(' ')
+    return { parameters: names.slice(0, MAX_CHARACTERS), details: texts.join(' ').slice(0, MAX_CHARACTERS) }
   } catch {
     return {}
   }
@@ -133,9 +122,8 @@ function schemaTexts(tool: Tool) {
 
 /** `listOpenIssues_v2` → list Open Issues v2. */
 function splitWords(text: string): string[] {
-  return text
-    .split(/[^\p{L}\p{N}]+|(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u)
-    .filter(Boolean)
+  const ends = /[^\p{L}\p{N}]+|(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
+  return text.split(ends).filter(Boolean)
 }
 
 /** The form of a word under which it is indexed: without accents, case and plural. */
