@@ -66,11 +66,10 @@ export function openFile(file: string): Database {
       // Checked again: another process may have been first.
       database.transaction(() => version() === 0 && database.exec(SCHEMA)).immediate()
     }
-    const isOld = version() < SCHEMA_VERSION
-    const age = isOld ? 'an older version of Toolpost' : 'a newer version of Toolpost'
-    const problem = `${file} was written by ${age}`
-    if (version() !== SCHEMA_VERSION)
-      throw Object.assign(new HistoryError(problem), isOld && { reason: 'outdated' })
+    if (version() > SCHEMA_VERSION)
+      throw new HistoryError(`${file} was written by a newer version of Toolpost`)
+    const problem = `${file} was written by an older version of Toolpost`
+    if (version() < SCHEMA_VERSION) throw Object.assign(new HistoryError(problem), { reason: 'outdated' })
     // So that SQLite's journal stays below 1 MB.
     database.exec('PRAGMA wal_autocheckpoint = 256; PRAGMA journal_size_limit = 1048576')
     return database
