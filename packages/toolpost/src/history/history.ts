@@ -14,7 +14,8 @@ const WRITE_MS = 50
 const WRITTEN_TOGETHER = 50
 /** A file that cannot be written is tried again after this. */
 const RETRY_MS = 1_000
-/** How many calls are kept if the file cannot be written: those beyond are dropped and counted. */
+/** How many calls may wait to be written, and how many once the file cannot be: those beyond are dropped and counted. */
+const MAX_WAITING = 20_000
 const MAX_KEPT = 2_000
 /** How often, and how far apart, closing tries a locked file. */
 const CLOSING_ATTEMPTS = 20
@@ -130,6 +131,7 @@ export class History {
   /** On the path of every call: the rest is done when calls are written. */
   #record(event: CallEvent, tools: ToolManager): void {
     if (!event.result) return
+    if (this.#waiting.length >= MAX_WAITING) return this.#drop(1)
     this.#waiting.push(() => {
       const tool = tools.findTool(event.call.name)
       return storedCall(event, tool && tools.originOf(tool)?.server)

@@ -1,12 +1,7 @@
 import { packageJson } from '../util/package-root.ts'
 import { plainCopy } from './plain-value.ts'
 
-/*
- * What is removed: the values of keys with a secret name, values registered with `removeFromLogs`, and well-known token
- * formats. Names and formats are data: data/redaction.json.
- */
-
-/** Replaces a secret. */
+/** Replaces secrets: the values of keys with a secret name, registered values, and well-known token formats. */
 export const REMOVED = '[removed]'
 
 /** Shorter values would match everywhere. */
@@ -56,7 +51,7 @@ const KEY_AND_VALUE = new RegExp(`${KEY}(?:${QUOTED}|${NUMBER}|${BARE})`, 'g')
 /** `text` without registered values: as they are, as in JSON, and as in a URL. */
 export function withoutKnownSecrets(text: string): string {
   if (values.size === 0) return text
-  knownValues ??= patternOf(values)
+  knownValues ??= patternOf([...values])
   return text.replace(knownValues, REMOVED)
 }
 
@@ -69,10 +64,10 @@ const KNOWN_ONLY = { text: withoutKnownSecrets, key: withoutKnownSecrets, secret
 const WHOLE = { maxDepth: 500, maxEntries: 1e6, maxBytes: 1e9, maxValues: 1e6, cleaner: KNOWN_ONLY }
 
 /** Longest first, so that no value matches only a part of a longer one. */
-function patternOf(given: Iterable<string>): RegExp {
-  const inJson = (text: string) => JSON.stringify(text).slice(1, -1)
-  const forms = [...given].flatMap(value => [value, inJson(value), encodeURIComponent(value.toWellFormed())])
-  const sorted = [...new Set(forms)].sort((a, b) => b.length - a.length)
+function patternOf(given: readonly string[]): RegExp {
+  const inJson = given.map(value => JSON.stringify(value).slice(1, -1))
+  const inUrls = given.map(value => encodeURIComponent(value.toWellFormed()))
+  const sorted = [...new Set([...given, ...inJson, ...inUrls])].sort((a, b) => b.length - a.length)
   return new RegExp(sorted.map(form => form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g')
 }
 

@@ -2,10 +2,7 @@ import { INVISIBLE } from '../util/text.ts'
 import { plainCopy } from './plain-value.ts'
 import { isSecretKey, REMOVED, redact } from './redact.ts'
 
-/*
- * What may appear in a log, a record, an event or a report. Every sink uses one of these: `safeText` for a text,
- * `safeLines` for several lines, `safeValue` for any other value, and `plainCopy` with `cleaner` for other limits.
- */
+// What may appear in a log, a record, an event or a report: every sink uses one of these, or `plainCopy` with `cleaner`.
 
 const MAX_TEXT_CHARACTERS = 500
 const MAX_KEY_CHARACTERS = 100
