@@ -23,7 +23,6 @@ export interface CloseOptions {
   drainMs?: number
 }
 
-/** What a reload did to the servers, by name. */
 export type ReloadChanges = Record<'added' | 'removed' | 'changed' | 'unchanged', string[]>
 
 const READ_ONCE = ['durable', 'executor', 'gateway', 'voice', 'log'] as const
@@ -32,7 +31,6 @@ const QUIET_MS = 150
 
 export type Configuration = ReturnType<typeof createConfiguration>
 
-/** The configuration that holds now, and how it is replaced. */
 export function createConfiguration(
   resolved: ResolvedConfig,
   read: () => Promise<ResolvedConfig>,
@@ -97,7 +95,6 @@ export function followFiles(
   }
   void import('chokidar').then(({ watch }) => {
     if (isStopped) return
-    // Of the folders, only the way to the files is watched.
     const ignored = (path: string) =>
       !configuration.current.files.some(file => file === path || file.startsWith(join(path, sep)))
     watcher = watch(folders(), { persistent: false, ignored })
@@ -106,7 +103,6 @@ export function followFiles(
       clearTimeout(timer)
       if (!isStopped) timer = setTimeout(() => void reloadOnce(true), QUIET_MS).unref()
     })
-    // The system has reached its limit of watches: a person can still reload.
     watcher.on('error', error =>
       say(`⚠️ Changes of the configuration are not noticed: ${describeThrown(error)}`),
     )

@@ -26,10 +26,7 @@ type Current = { [Name in (typeof NAMES)[number]]?: Interceptor | undefined } & 
 }
 type Breaker = interceptors.Breaker
 
-/**
- * The interceptors around every call of a project, according to its configuration. Throws a ConfigError if the remembered
- * decisions cannot be read.
- */
+/** The interceptors around every call of a project. Throws a ConfigError if the remembered decisions cannot be read. */
 export function createControl(
   { executor, configuration, report }: ProjectContext,
   onBreaker: (server: string) => void,
@@ -61,7 +58,6 @@ export function createControl(
     warn: report,
   })
   tools.onChange(() => pins.see(tools.getTools(), tool => tools.originOf(tool)))
-  /** Only needed with servers. */
   const breakerOf = ({ mcpServers = {}, limits }: ToolpostConfig) => {
     const wanted = Object.keys(mcpServers).length > 0 && (limits?.breaker ?? true)
     return wanted ? interceptors.breaker({ ...(wanted !== true && wanted), onChange: onBreaker }) : undefined
@@ -101,7 +97,6 @@ export function createControl(
   return {
     ...{ approvals, pins, prepare, resetBreaker },
     close: () => approvals.close(),
-    /** The owner's token was changed: the new one is a secret, too. */
     guardNewToken() {
       current.secretGuard = interceptors.secretGuard(ownedSecrets(resolved))
     },

@@ -14,12 +14,14 @@ const EMPTY = '{\n  "$schema": "./node_modules/toolpost/toolpost.schema.json"\n}
 /** Edits the text of a configuration in place: comments, order and all other lines stay as they were written. */
 export class ConfigEditor {
   readonly file: string
+  readonly folder: string
   readonly isNew: boolean
   #text: string
 
   private constructor(file: string) {
     const text = readText(file)
     this.file = resolve(file)
+    this.folder = dirname(this.file)
     this.isNew = text === undefined
     this.#text = text ?? EMPTY
     const source = configSource(file, this.#text)
@@ -29,10 +31,6 @@ export class ConfigEditor {
   /** Opens the given file, or `toolpost.json` here; a missing one is started empty. Rejects with a ConfigError if it is not JSON. */
   static async open(file: string = DEFAULT_CONFIG_FILE): Promise<ConfigEditor> {
     return new ConfigEditor(file)
-  }
-
-  get folder(): string {
-    return dirname(this.file)
   }
 
   get(path: ConfigPath): unknown {
@@ -45,7 +43,6 @@ export class ConfigEditor {
     this.#text = applyEdits(this.#text, modify(this.#text, [...path], value, { formattingOptions }))
   }
 
-  /** Atomic: a watcher never reads a half-written file. */
   async save(): Promise<void> {
     const draft = `${this.file}.${process.pid}.tmp`
     await writeFile(draft, this.#text, { mode: this.isNew ? 0o600 : (await stat(this.file)).mode })
@@ -54,7 +51,6 @@ export class ConfigEditor {
 }
 
 interface AddServerOptions extends Record<'check' | 'replace', boolean> {
-  /** The configuration; `undefined` for the built-in example, which is written to a file together with the server. */
   file: string | undefined
   name: string
   entry: Readonly<Record<string, unknown>>
@@ -62,8 +58,7 @@ interface AddServerOptions extends Record<'check' | 'replace', boolean> {
 }
 
 /** Tries a server, and adds it to the configuration if it works. Rejects with a ConfigError if the entry is invalid. */
-export async function addServer(options: AddServerOptions) {
-  const { name, check, replace, signal } = options
+export async function addServer({ name, check, replace, signal, ...options }: AddServerOptions) {
   const editor = await ConfigEditor.open(options.file)
   const { file } = editor
   if (editor.get(['mcpServers', name]) !== undefined && !replace) return { outcome: 'taken', file } as const
@@ -90,14 +85,8 @@ async function tryServer(file: string, name: string, entry: unknown, signal?: Ab
   const source = configSource(file, JSON.stringify({ mcpServers: { [name]: entry }, pins: 'off' }))
   const read = () => resolveSource(source)
   const project = createProject(await read(), { read, triesOnce: true })
-  const stop = () => void project.close()
-  signal?.addEventListener('abort', stop)
-  try {
-    const [status] = await project.ready(name)
-    if (!status) throw new Error(`There is no server '${name}'`)
-    return { status, tools: status.tools }
-  } finally {
-    signal?.removeEventListener('abort', stop)
-    await project.close()
-  }
+  signal?.addEventListener('abort', () => void project.close())
+  const [status] = await project.ready(name).finally(() => project.close())
+  if (!status) throw new Error(`There is no server '${name}'`)
+  return { status, tools: status.tools }
 }

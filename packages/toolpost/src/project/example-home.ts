@@ -4,7 +4,6 @@ import { installedFile } from '../util/package-root.ts'
 
 /** The npm package with the Z-Wave server and a virtual home to try it on; found by name. */
 export const ZWAVE_PACKAGE = 'zwave-mcp-server'
-/** Its name in `mcpServers` of the built-in example. */
 export const ZWAVE_SERVER = 'zwave'
 /** The environment variables that point it to a real home. */
 const BROKER_VARIABLES = ['MQTT_BROKER_URL', 'MQTT_USERNAME', 'MQTT_PASSWORD', 'ZWAVE_MQTT_TOPIC']
@@ -38,7 +37,6 @@ export interface ExampleHome {
   close(): Promise<void>
 }
 
-/** Starts an embedded broker with a virtual home, in this process, if necessary. */
 export async function startExampleHome(): Promise<ExampleHome> {
   const { MQTT_BROKER_URL: given } = process.env
   if (given) return { brokerUrl: given, isVirtual: false, close: async () => {} }

@@ -16,7 +16,6 @@ export function stateFolder(file: string | undefined): string {
   return join(file === undefined ? process.cwd() : dirname(file), STATE_FOLDER)
 }
 
-/** The project's own token; `undefined` if none was made yet. */
 export function readToken(folder: string): string | undefined {
   const file = join(folder, TOKEN_FILE)
   try {
@@ -48,18 +47,13 @@ export function followToken(folder: string, onChange: (token: string) => void): 
 }
 
 /** A running gateway. The digest tells which token it takes without revealing it. */
-export interface RunningGateway {
-  url: string
-  pid: number
-  tokenDigest?: string | undefined
-  config?: string | undefined
+type RunningGateway = { url: string; pid: number } & {
+  [Key in 'tokenDigest' | 'config']?: string | undefined
 }
+type Announced = { url: string; token: string | undefined; config?: string }
 
 /** Lets other commands in this folder find the gateway; returns a function that removes the note. */
-export function announceGateway(
-  folder: string,
-  { url, token, config }: { url: string; token: string | undefined; config?: string },
-): () => void {
+export function announceGateway(folder: string, { url, token, config }: Announced): () => void {
   const file = join(folder, GATEWAY_FILE)
   const write = (note: RunningGateway) => writePrivate(file, `${JSON.stringify(note)}\n`)
   const before = runningGateway(folder)
@@ -78,9 +72,7 @@ export function runningGateway(folder: string): RunningGateway | undefined {
   return isHere && isAlive(note.pid) ? note : undefined
 }
 
-export function digestOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex')
-}
+export const digestOf = (token: string) => createHash('sha256').update(token).digest('hex')
 
 function isAlive(pid: number): boolean {
   try {

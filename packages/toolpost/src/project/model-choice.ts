@@ -11,10 +11,7 @@ export interface ModelInfo {
   voice?: boolean
 }
 
-/**
- * The client that answers, chosen when it is first needed, which is also when LangChain is loaded. `whenReady` resolves when all
- * tools are registered, or their servers have failed.
- */
+/** The client that answers, chosen when it is first needed, which is also when LangChain is loaded. */
 export function modelChoice(context: ProjectContext, whenReady: () => Promise<unknown>) {
   const { executor, logger, configuration, options, bigResults, tell } = context
   const { wanted, isRequired, record } = options.model ?? {}

@@ -17,17 +17,15 @@ const TIMEOUT_MS = 10_000
 export function notifier({ configuration, closing, report }: ProjectContext) {
   let known = new Set<string>()
   const send = async (deliver: (signal: AbortSignal) => Promise<void>) => {
-    let problem: unknown
     for (const delayMs of RETRY_AFTER_MS) {
       try {
         await pause(delayMs, undefined, { signal: closing, ref: false })
         return await deliver(AbortSignal.any([closing, AbortSignal.timeout(TIMEOUT_MS)]))
       } catch (error) {
-        problem = error
+        const warning = `a waiting call could not be reported: ${describeThrown(error)}`
+        if (delayMs === RETRY_AFTER_MS.at(-1) && !closing.aborted) report(`⚠️ approvals.notify: ${warning}`)
       }
     }
-    const warning = `a waiting call could not be reported: ${describeThrown(problem)}`
-    if (!closing.aborted) report(`⚠️ approvals.notify: ${warning}`)
   }
   return (waiting: readonly Approval[]) => {
     const { url, secret = '', mqtt } = configuration.config.approvals?.notify ?? {}
@@ -45,12 +43,9 @@ function messageAbout(approval: Approval, folder: string): object {
   const { state: _, definition: __, scopes: ___, args: ____, ...about } = approval
   const question = questionOf(approval)
   const isShort = Buffer.byteLength(question) <= MAX_SENT_QUESTION_BYTES
+  const shown = isShort ? question : 'A call is too long to be shown here: look at it in the console'
   const gateway = runningGateway(folder)
-  return {
-    question: isShort ? question : 'A call is too long to be shown here: look at it in the console',
-    ...about,
-    ...(gateway && { link: `${gateway.url}/#/approvals` }),
-  }
+  return { question: shown, ...about, ...(gateway && { link: `${gateway.url}/#/approvals` }) }
 }
 
 async function post(url: string, body: string, secret: string, signal: AbortSignal): Promise<void> {
@@ -65,9 +60,5 @@ async function publish({ url, topic, ...login }: NonNullable<NotifyConfig['mqtt'
   const { connectAsync } = await loadOptional('approvals.notify.mqtt', ['mqtt'], () => import('mqtt'))
   const options = { ...login, reconnectPeriod: 0, connectTimeout: TIMEOUT_MS, log: () => {} }
   const client = await connectAsync(url, options, false)
-  try {
-    await client.publishAsync(topic, body, { qos: 1 })
-  } finally {
-    await client.endAsync(true)
-  }
+  await client.publishAsync(topic, body, { qos: 1 }).finally(() => client.endAsync(true))
 }

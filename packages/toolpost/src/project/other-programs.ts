@@ -10,7 +10,6 @@ import { serverKeys } from './check.ts'
 export type KnownProgram = Record<'name' | 'file', string>
 
 type Texts = Record<string, string>
-/** The files of other programs, and their words for our keys and types. */
 const DATA: { programs: (KnownProgram & Texts)[]; keys: Texts; types: Texts } = JSON.parse(
   readFileSync(join(packageRoot(), 'data', 'programs.json'), 'utf8'),
 )
@@ -52,7 +51,6 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   enabled: value => (typeof value === 'boolean' ? { disabled: !value } : undefined),
   env: value => ({ env: withoutNulls(value) }),
   headers: value => ({ headers: withoutNulls(value) }),
-  // That of VS Code is another.
   sandbox: value => (isRecord(value) && isRecord(value.network) ? {} : { sandbox: value }),
   source: () => ({}),
 }

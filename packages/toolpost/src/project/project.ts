@@ -50,9 +50,7 @@ export interface ProjectOptions {
   model?: { wanted?: string | undefined; isRequired?: boolean; record?: string } | undefined
   /** Interceptors inside those of the configuration: only calls that may run reach them. */
   inside?: readonly Interceptor[] | undefined
-  /** Starts the voice gateway of a Project. */
   voice?: StartVoice<never> | undefined
-  /** What this process does with durable calls, if they are  */
   durable?: DurableSettings | undefined
 }
 
@@ -61,16 +59,13 @@ export interface ProjectEvents {
   tools: readonly Tool[]
   model: ModelInfo
   voice: readonly VoicePart[]
-  /** Calls started or stopped waiting for a person. */
   approval: readonly Approval[]
   timer: TimerEvent
   durable: DurableChange
 }
 
-/** A snapshot of the whole project; what is `undefined` is off. */
 export interface ProjectStatus {
   servers: ServerStatus[]
-  /** Why there are no servers, if they could not be started. */
   problem: string | undefined
   model: ModelInfo | undefined
   voice: VoicePart[]
@@ -127,7 +122,6 @@ export function createProject(resolved: ResolvedConfig, options: ProjectOptions)
     history: history.current()?.status(),
     durable: durable.status(),
   })
-  /** Patterns in rules and clients that match no tool, in words. */
   const unmatched = () => unmatchedPatterns(configuration.config, tools)
   const warned = new Set<string>()
   /** Starts the servers and durable calls. Resolves when all, or the named server, are ready or have failed; never rejects. */
@@ -146,13 +140,9 @@ export function createProject(resolved: ResolvedConfig, options: ProjectOptions)
     if (!tools.findTool(name)) await durable.start()
     return name
   }
-  /**
-   * Reads the configuration again. Resolves to what changed, once it is applied; `ready` waits for the servers. On a mistake,
-   * rejects with a ConfigError and changes nothing. With `quietly`, says nothing if nothing changed.
-   */
+  /** Reads and applies the configuration again. On a mistake, rejects with a ConfigError and changes nothing. */
   const reload = async (how?: { quietly?: boolean }): Promise<ReloadChanges> => {
     const changes = await configuration.reload(parts, how)
-    // Servers that were added are started, too.
     if (servers.isStarted()) void ready()
     return changes
   }
@@ -170,14 +160,11 @@ export function createProject(resolved: ResolvedConfig, options: ProjectOptions)
 
   const project = {
     ...{ tools, executor, logger, approvals, pins, status, ready, waitForTool, reload, guardNewToken },
-    /** Keeps results too long for a model, unless they are cut. */
     bigResults,
-    /** What the MCP servers offer besides tools. */
     catalog,
     get config(): ToolpostConfig {
       return configuration.config
     },
-    /** Where the configuration was read from; `undefined` for the built-in example. */
     get file(): string | undefined {
       return configuration.current.file
     },
@@ -187,7 +174,6 @@ export function createProject(resolved: ResolvedConfig, options: ProjectOptions)
       timers.start()
       await Promise.all([ready(), model.choose().catch(() => {}), voice?.start()])
     },
-    /** Answers questions; early ones wait for the model and the tools they may need. */
     client: model.client,
     /** The client that answers, chosen now if necessary; all there are to choose from; that of another one, if there is one. */
     model: () => model.choose(),
@@ -203,7 +189,6 @@ export function createProject(resolved: ResolvedConfig, options: ProjectOptions)
     durable: () => durable.runs,
     startDurable: (): Promise<void> => durable.start(),
     onDurable: (listener: (change: DurableChange) => void) => listeners.on('durable', listener),
-    /** Whether the configuration makes all calls of a tool durable. */
     isAlwaysDurable: (tool: string) => durable.isNamed(tool),
     /** Takes no more runs, and gives running ones up to `drainMs`; other workers take over the rest. */
     closeDurable: (how?: CloseOptions) => durable.close(how),
@@ -214,7 +199,6 @@ export function createProject(resolved: ResolvedConfig, options: ProjectOptions)
       servers.mcp()?.messages(server, which) ?? [],
     logins: () => servers.mcp()?.logins,
     stop: async (server: string) => servers.mcp()?.stop(server),
-    /** Stops a server and starts it again. Resolves when it is ready or has failed. */
     async restart(server: string): Promise<void> {
       await servers.mcp()?.restart(server)
       control.resetBreaker(server)
@@ -258,11 +242,8 @@ function createContext(resolved: ResolvedConfig, options: ProjectOptions, closin
   if (bigResults) executor.use(longResults(bigResults))
   return {
     ...{ configuration, options, executor, bigResults, logger, listeners, catalog: new Catalog() },
-    /** Aborted when the project is closed: nothing starts afterwards. */
     closing,
-    /** Tells a person. Never throws. */
     say,
-    /** The same, unless the caller looks at every status itself. */
     report: options.looksForItself ? () => {} : say,
     tell: listeners.tell.bind(listeners) as typeof listeners.tell,
   }
@@ -285,7 +266,6 @@ function toolsOf({ config, source }: ResolvedConfig): Tool[] {
   return [...local.filter(({ name }) => wanted !== false && wanted.includes(name)), ...declared]
 }
 
-/** Replaces the tools of the configuration, if they changed. */
 function replaceTools(after: ResolvedConfig, before: ResolvedConfig, manager: ToolManager) {
   if (!differs(before, after, 'tools', 'local', 'documents', 'search')) return undefined
   const [old, tools] = [toolsOf(before), toolsOf(after)]

@@ -18,9 +18,7 @@ export const DEFAULT_CONFIG_FILE = 'toolpost.json'
 /** What a configuration says, checked, with the environment filled in: all that a project needs to know. */
 export interface ResolvedConfig {
   config: ToolpostConfig
-  /** Where it was read from; `undefined` for the built-in example. */
   file: string | undefined
-  /** Its text, which locates mistakes. */
   source: ConfigSource
   /** Why a server cannot be started as configured, by name. */
   brokenServers: Readonly<Record<string, string>>
@@ -192,7 +190,6 @@ function pathFrom(folder: string, path: string): string {
 
 type Scope = { source: ConfigSource; environment: Environment; folder: string }
 
-/** The variables and headers of a server whose values come from `${NAME}`. */
 function variablesIn(entry: ServerConfig): string[] {
   const settings = [valueAt(entry, ['env']), valueAt(entry, ['headers'])].filter(isRecord)
   const filled = settings.flatMap(Object.entries).filter(([, value]) => String(value).search(VARIABLE) >= 0)

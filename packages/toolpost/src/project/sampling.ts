@@ -56,15 +56,16 @@ function readSampling(params: Readonly<Record<string, unknown>>) {
   if (tools !== undefined || toolChoice !== undefined) throw new Error('Sampling with tools is not supported')
   if (!Array.isArray(messages) || messages.length === 0)
     throw new Error('Sampling needs at least one message')
-  const isText = (value: unknown) => typeof value === 'string' && value.trim() !== ''
-  const system = isText(systemPrompt) ? [{ role: 'system' as const, content: String(systemPrompt) }] : []
+  const texts = (value: unknown) =>
+    [value].flat().filter(each => typeof each === 'string' && each.trim() !== '')
+  const system = texts(systemPrompt).map(content => ({ role: 'system' as const, content: String(content) }))
   return {
     messages: [...system, ...messages.map(messageOf)],
     maxTokens: Math.max(1, Math.min(Math.floor(Number(maxTokens)) || MAX_TOKENS, MAX_TOKENS)),
     // The highest value that every model accepts.
     ...(typeof temperature === 'number' && { temperature: Math.max(0, Math.min(temperature, 1)) }),
     // Some models reject blank ones.
-    stopSequences: [stopSequences].flat().filter(isText).map(String),
+    stopSequences: texts(stopSequences).map(String),
   }
 }
 

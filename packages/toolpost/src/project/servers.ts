@@ -18,7 +18,6 @@ const GRACE_FOR_EARLIER_MS = 500
 
 const MISSING_HOME = `The example home is not installed; continuing with local tools only. To add it, run: npm i ${ZWAVE_PACKAGE}`
 
-/** How long to wait: until `signal` aborts, and at most `limitMs`. */
 export interface WaitOptions {
   limitMs?: number | undefined
   signal?: AbortSignal | undefined
@@ -57,7 +56,6 @@ export function createServers(
     homeStarting = undefined
     await started?.close()
   }
-  /** How a server is configured; `undefined` if there is none, or it cannot be started. */
   const entryOf = (name: string): ServerEntry | undefined => {
     const { brokenServers, config } = configuration.current
     return Object.hasOwn(brokenServers, name) ? undefined : ownValue(config.mcpServers ?? {}, name)
@@ -162,7 +160,6 @@ export function createServers(
     ...{ home, entryOf, status, waitWhileStarting, waitForTool, startingServers },
     ...{ mcp: () => mcp, problem: () => problem, isStarted: () => starting !== undefined },
     ready: async (name?: string) => (await start())?.ready(name),
-    /** Waits only for the first attempt of each server, or of the named one, and for at most `limitMs`. */
     async tried(name?: string, limitMs?: number): Promise<void> {
       const servers = await start()
       if (servers) await inTime(servers.tried(name), { limitMs })
@@ -212,7 +209,6 @@ export function isStartedByItself(file: string | undefined): boolean {
   return file !== undefined && starters().includes(file)
 }
 
-/** Waits for `work`; never rejects. */
 async function inTime(
   work: Promise<unknown>,
   { limitMs = MAX_TIMER_MS, signal }: WaitOptions,

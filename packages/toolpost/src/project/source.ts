@@ -28,13 +28,9 @@ export function readText(file: string, path = file): string | undefined {
 
 export type ConfigSource = ReturnType<typeof configSource>
 
-/**
- * A configuration file, with the positions of everything in it; `file` is the name as the user gave it. Throws a ConfigError if
- * the text is not JSON; comments are allowed.
- */
+/** A configuration file, with the positions of everything in it. Throws a ConfigError if it is not JSON with comments. */
 export function configSource(file: string, given: string, path = resolve(file), isIncluded = false) {
   const text = given.replace(/^\ufeff/, '')
-  /** `toolpost.json:3:7`, which editors and terminals understand. */
   const at = (offset: number) => {
     const { line, column } = positionIn(text, offset)
     return `${file}:${line}:${column}`
@@ -82,7 +78,6 @@ export function jsonProblem(text: string, options?: jsonc.ParseOptions) {
   return { words: words.toLowerCase(), offset }
 }
 
-/** The line and column of an offset, both starting at 1. */
 export function positionIn(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset)
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { ToolExecutor } from '../executor/executor.ts'
-import { silentLogger } from '../logging/logger.ts'
 import { OfflineClient } from '../models/offline-client.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
@@ -38,7 +37,7 @@ function home(folder = mkdtempSync(join(tmpdir(), 'toolpost-timers-'))) {
     signal,
   )
   const say = (text: string) => void said.push(text)
-  const timers = projectTimers({ executor, configuration, logger: silentLogger, say, tell: () => {} })
+  const timers = projectTimers({ executor, configuration, say, tell: () => {} })
   timers.start()
   const client = new OfflineClient({ executor })
   const ask = async (text: string) => (await client.ask(text)).text

@@ -5,7 +5,7 @@ import { defineTool } from '../tools/tool.ts'
 import { MAX_TIMER_MS } from '../util/clock.ts'
 import { isRecord } from '../util/guards.ts'
 import { packageRoot } from '../util/package-root.ts'
-import { describeThrown } from '../util/quietly.ts'
+import { quietly } from '../util/quietly.ts'
 import type { ProjectContext } from './configuration.ts'
 import { readJson, stateFolder, writePrivate } from './local-state.ts'
 
@@ -37,10 +37,10 @@ const MAX_LATE_MS = 60_000
 const OWNER = 'default'
 const UNITS = { hour: 3_600, minute: 60, second: 1 }
 
-type TimersContext = Pick<ProjectContext, 'executor' | 'configuration' | 'logger' | 'say' | 'tell'>
+type TimersContext = Pick<ProjectContext, 'executor' | 'configuration' | 'say' | 'tell'>
 
 /** Timers and commands for later: the `timer` tool. They are kept in `.toolpost/timers.json`, and end while the project runs. */
-export function projectTimers({ executor, configuration, logger, say: announce, tell }: TimersContext) {
+export function projectTimers({ executor, configuration, say: announce, tell }: TimersContext) {
   const data = JSON.parse(readFileSync(join(packageRoot(), 'data', 'timer.json'), 'utf8'))
   const file = () => join(stateFolder(configuration.current.file), 'timers.json')
   let timers: KeptTimer[] = []
@@ -61,31 +61,25 @@ export function projectTimers({ executor, configuration, logger, say: announce, 
   }
   const keep = (changed: KeptTimer[]) => {
     timers = changed
-    writePrivate(file(), JSON.stringify(timers))
     schedule()
+    writePrivate(file(), JSON.stringify(timers))
   }
   const endDue = () => {
     const due = timers.filter(({ endsAt }) => endsAt <= Date.now())
-    keep(timers.filter(timer => !due.includes(timer)))
-    const warn = (error: unknown) =>
-      logger.warn({ error: describeThrown(error) }, 'A timer could not be ended')
-    for (const timer of due) void end(timer).catch(warn)
-  }
-  const onEnd = (event: TimerEvent) => {
-    announce(event.text)
-    tell('timer', event)
+    quietly(() => keep(timers.filter(timer => !due.includes(timer))))
+    for (const timer of due) void end(timer)
   }
   const end = async (timer: KeptTimer) => {
     const { name, calls, origin = 'timer', caller, endsAt } = timer
     const isLate = Date.now() - endsAt > MAX_LATE_MS
-    if (!calls || isLate) return onEnd({ name, text: say(calls ? 'missed' : 'done', timer) })
-    const said = calls.map(async call => {
+    const done = (calls && !isLate ? calls : []).map(async call => {
       const result = await executor.run({ args: {}, ...call }, { origin, caller })
       return result.success ? executor.text(result) : text('failed', { error: result.error })
     })
-    onEnd({ name, text: (await Promise.all(said)).join(' ') })
+    const said = (await Promise.all(done)).join(' ') || say(calls ? 'missed' : 'done', timer)
+    announce(said)
+    tell('timer', { name, text: said })
   }
-
   const set = ({ name, seconds = 0, at, calls }: TimerArgs, { origin, caller }: Partial<KeptTimer>) => {
     const endsAt = at === undefined ? Date.now() + seconds * 1_000 : nextTime(at)
     const total = (endsAt - Date.now()) / 1_000
@@ -106,14 +100,12 @@ export function projectTimers({ executor, configuration, logger, say: announce, 
       return { text: list ? `${list}.` : text('none'), timers: timers.map(shown) }
     }
     if (action === 'cancel' && all) {
-      const said = text(timers.length === 0 ? 'none' : 'cancelledAll')
       keep([])
-      return { text: said }
+      return { text: text('cancelledAll') }
     }
     // The named timer, or the only one.
-    const [timer, ...more] = timers.filter(
-      each => name === undefined || each.name?.toLowerCase() === name.toLowerCase(),
-    )
+    const isMeant = (each: KeptTimer) => !name || each.name?.toLowerCase() === name.toLowerCase()
+    const [timer, ...more] = timers.filter(isMeant)
     const titles = timers.map(each => say('title', each)).join(', ')
     if (!timer || more.length > 0) throw new Error(text(titles ? 'which' : 'none', { timers: titles }))
     if (action === 'remaining') return { text: `${say('remaining', timer)}.`, ...shown(timer) }
@@ -147,9 +139,7 @@ function spoken(seconds: number): string {
   return parts.flat().join(' ') || '0 seconds'
 }
 
-function secondsLeft({ endsAt }: KeptTimer): number {
-  return Math.max(0, Math.round((endsAt - Date.now()) / 1_000))
-}
+const secondsLeft = ({ endsAt }: KeptTimer) => Math.max(0, Math.round((endsAt - Date.now()) / 1_000))
 
 function shown(timer: KeptTimer): object {
   const { id, name, calls } = timer

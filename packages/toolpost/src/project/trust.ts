@@ -26,7 +26,6 @@ export function commandsOf(mcpServers: ToolpostConfig['mcpServers'] = {}) {
 
 type Commands = ReturnType<typeof commandsOf>
 
-/** The commands of a file that were never approved here. */
 export function untrusted(file: string, { mcpServers }: Pick<ToolpostConfig, 'mcpServers'>): Commands {
   const { digests } = approved(file)
   return commandsOf(mcpServers).filter(({ digest }) => !digests.includes(digest))

@@ -2,12 +2,11 @@ import { installedFile } from '../util/package-root.ts'
 import { describeThrown } from '../util/quietly.ts'
 import type { CloseOptions } from './configuration.ts'
 
+type Transcription = { text: string } | { problem: string }
+
 export interface VoiceInput {
   /** Turns speech into text. Resolves to the text, or to why there is none; never rejects. */
-  transcribe(
-    wav: Uint8Array,
-    options: { signal: AbortSignal },
-  ): Promise<{ text: string } | { problem: string }>
+  transcribe(wav: Uint8Array, options: { signal: AbortSignal }): Promise<Transcription>
 }
 
 export interface VoicePart {
