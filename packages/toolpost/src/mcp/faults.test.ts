@@ -6,7 +6,7 @@ import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
 const SOON_MS = 1_000
 
 describe('a server that dies under a call', () => {
-  it('[F01] a call that may run twice is repeated once, and no more', async () => {
+  it('[F01] a call is repeated no more than once, and only if it may run twice', async () => {
     await using server = await startHostile()
     expect(await server.executor.execute('die_idempotent')).toBe('alive')
     const result = await server.executor.run({ name: 'die_reading', args: { times: 5 } })

@@ -3,13 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { startHostile } from '../../test/hostile-server/harness.ts'
 import { unharmed } from '../../test/unharmed.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
-import {
-  LIST_MAX_PAUSE_MS,
-  MAX_JSON_VALUES,
-  MAX_LISTED,
-  MAX_MESSAGE_BYTES,
-  MAX_UNREAD_BYTES,
-} from './limits.ts'
+import * as limits from './limits.ts'
 
 const MB = 1024 * 1024
 
@@ -22,7 +16,7 @@ describe('long messages', () => {
     await unharmed(async () => {
       const result = await server.executor.run({
         name: 'fill',
-        args: { unit: records, bytes: MAX_MESSAGE_BYTES - 1_000 },
+        args: { unit: records, bytes: limits.MAX_MESSAGE_BYTES - 1_000 },
       })
       expect(result).toMatchObject({ success: true, result: { items: expect.any(Array) } })
     }, server)
@@ -35,7 +29,7 @@ describe('long messages', () => {
       const result = await server.executor.run({ name: 'fill', args: { unit: '{},', bytes: 9 * MB } })
       expect(result).toMatchObject({
         code: 'tool_error',
-        error: `The server's answer has more than ${MAX_JSON_VALUES} values; the outcome of the call is unknown`,
+        error: `The server's answer has more than ${limits.MAX_JSON_VALUES} values; the outcome of the call is unknown`,
       })
     }, server)
     expect(server.status().state).toBe('ready')
@@ -48,7 +42,7 @@ describe('a server that stops reading its stdin', () => {
     await using server = await startHostile()
     await server.executor.execute('stop_reading')
     const text = 'x'.repeat(MB)
-    const calls = Array.from({ length: (2 * MAX_UNREAD_BYTES) / MB }, async () => {
+    const calls = Array.from({ length: (2 * limits.MAX_UNREAD_BYTES) / MB }, async () => {
       await turn()
       return server.executor.run({ name: 'write', args: { text } })
     })
@@ -79,7 +73,7 @@ describe('storms', () => {
     // 0.5 + 1 + 2 + … + 30 + 30 s
     expect(server.count('list')).toBeGreaterThan(4)
     expect(server.count('list')).toBeLessThan(
-      4 + Math.log2(LIST_MAX_PAUSE_MS / 500) + 120_000 / LIST_MAX_PAUSE_MS,
+      4 + Math.log2(limits.LIST_MAX_PAUSE_MS / 500) + 120_000 / limits.LIST_MAX_PAUSE_MS,
     )
   })
 
@@ -105,12 +99,12 @@ describe('storms', () => {
       await using server = await startHostile({ toolCount: 20_000 })
       tools = server.status().tools.length
       expect(server.log.messages('warn')).toContain(
-        `The server lists more than ${MAX_LISTED} tools; the rest is left out`,
+        `The server lists more than ${limits.MAX_LISTED} tools; the rest is left out`,
       )
       await server.executor.execute('change_tools')
       await server.log.logged('MCP tools removed')
       expect(server.status().tools.length).toBeLessThan(100)
     })
-    expect(tools).toBe(MAX_LISTED)
+    expect(tools).toBe(limits.MAX_LISTED)
   })
 })

@@ -132,18 +132,3 @@ describe('answers over HTTP that do not come as they should', () => {
     expect(client.status().state).toBe('ready')
   })
 })
-
-describe('redirects', () => {
-  it('another server gets neither the request nor its credentials', async () => {
-    await using other = await httpByHand(() => {})
-    const away: Behaviour = ({ response }) => void response.writeHead(307, { location: other.url }).end()
-    await using server = await httpByHand(() => {}, { initialize: away, 'server/discover': away })
-    const headers = { authorization: 'Bearer very-secret' }
-    await using client = await startServers(
-      { remote: { url: server.url, headers } },
-      { retry: { attempts: 1 } },
-    )
-    expect(client.status()).toMatchObject({ state: 'failed', error: expect.stringContaining(other.url) })
-    expect(other.seen).toEqual([])
-  })
-})

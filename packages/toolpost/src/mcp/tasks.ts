@@ -9,10 +9,10 @@ import type { RequestOptions, Session } from './session.ts'
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 
-const STATUSES = ['working', 'input_required', 'completed', 'failed', 'cancelled']
+const OPEN = ['working', 'input_required']
+const STATUSES = [...OPEN, 'completed', 'failed', 'cancelled']
 const MAX_MESSAGE_CHARACTERS = 1_000
-/** How often a task is polled if its server does not say; otherwise as often as it says, within these bounds. */
-const POLL_MS = 500
+/** A task is polled as often as its server says, within these bounds. */
 const MIN_POLL_MS = 100
 const MAX_POLL_MS = 10_000
 
@@ -36,7 +36,7 @@ export async function followTask(
   let [rounds, steps, told] = [0, 0, '']
   try {
     // The first wait is short: many tasks are.
-    for (let waitMs = MIN_POLL_MS; ; waitMs = pollInterval(task)) {
+    for (let waitMs = MIN_POLL_MS; ; waitMs = Math.max(MIN_POLL_MS, Number(task.pollIntervalMs) || 500)) {
       signal.throwIfAborted()
       const { status, statusMessage: text } = task
       const message = typeof text === 'string' ? shortText(text, MAX_MESSAGE_CHARACTERS) : undefined
@@ -56,7 +56,7 @@ export async function followTask(
         for (const [key] of fresh) answered.add(key)
         await request('tasks/update', { inputResponses })
       }
-      await pause(waitMs, undefined, { signal })
+      await pause(Math.min(waitMs, MAX_POLL_MS), undefined, { signal })
       const now = await request('tasks/get').catch(error => {
         if (!(error instanceof RpcError) || error.rpcCode === undefined) throw error
         throw new RpcError(`The server no longer knows the task: ${error.message}${OUTCOME_UNKNOWN}`)
@@ -65,11 +65,9 @@ export async function followTask(
       if (task.taskId !== taskId) throw malformed('the server described another task')
     }
   } catch (error) {
-    if (task.status === 'working' || task.status === 'input_required') {
-      // It may have ended by then, or the server may be gone.
-      const limit = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
+    const limit = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
+    if (OPEN.includes(String(task.status)))
       session.request('tasks/cancel', { taskId }, { signal: limit }).catch(() => {})
-    }
     throw error
   } finally {
     session.tasks.delete(taskId)
@@ -80,10 +78,6 @@ function checkedTask(task: unknown): Params & { taskId: string } {
   if (!isRecord(task) || !STATUSES.includes(String(task.status))) throw malformed('it has no valid status')
   if (typeof task.taskId !== 'string' || task.taskId === '') throw malformed('it has no id')
   return task as Params & { taskId: string }
-}
-
-function pollInterval({ pollIntervalMs: ms }: Params): number {
-  return Math.min(Math.max(typeof ms === 'number' ? ms : POLL_MS, MIN_POLL_MS), MAX_POLL_MS)
 }
 
 function malformed(problem: string): RpcError {
