@@ -44,7 +44,6 @@ export class CallContext implements InvokeOptions {
   readonly onAddresses: Caller['onAddresses']
   readonly services: Services
   readonly startedAt: number
-  /** The arguments for the tool. */
   toolArgs: unknown = undefined
   tool: Tool | undefined = undefined
   /** Of MCP tools: where the tool came from, its server, and that server's own name for it. */
@@ -62,7 +61,6 @@ export class CallContext implements InvokeOptions {
   /** Set if the call is only tried out: nothing may be changed, counted or asked. */
   dryRun: DryRun | undefined = undefined
   onRequest: ((request: ServerRequest) => void) | undefined = undefined
-  /** How long the call waited: for a person, for a free slot. */
   waitedMs = 0
   isCancelled = false
   /** Whether the tool was started: from then on, cancelling the call cannot undo it. */

@@ -46,19 +46,18 @@ export class ToolExecutor {
   }
 
   /** Runs a call for a model: resolves to the text for it, `Error: …` if the call failed. No repair; never rejects. */
-  async execute(name: string, args?: unknown, options: ExecuteOptions = {}): Promise<string> {
-    const { signal, timeoutMs } = options
+  async execute(name: string, args?: unknown, options?: ExecuteOptions): Promise<string> {
+    const { signal, timeoutMs } = options ?? {}
     return this.text(await this.run({ name, args }, { signal, timeoutMs }))
   }
 
   /** Takes a call through every stage except invoking the tool: says what the policy decides, or why it cannot run. */
   async dryRun(call: ToolCall, options?: RunOptions) {
     const context = new CallContext(call, this.#services, options)
-    const dryRun: DryRun = {}
-    context.dryRun = dryRun
+    context.dryRun = {}
     const result = await this.#take(context)
     const { tool, failure } = context
-    return { ...dryRun, tool, failure, result }
+    return { ...(context.dryRun as DryRun), tool, failure, result }
   }
 
   /** Wraps `interceptor` around every call from now on, inside those added before; returns a function that removes it. */

@@ -3,7 +3,6 @@ import type { Tool } from '../tools/tool.ts'
 import type { CallContext } from './context.ts'
 import { Failure } from './failure.ts'
 
-const MAX_SUGGESTIONS = 3
 /** Names can be anything, so longer ones are not compared. */
 const MAX_COMPARED_LENGTH = 64
 /** How different a suggested name may be, from 0 for identical to 1. */
@@ -45,7 +44,7 @@ export function similarNames(name: string, named: readonly { readonly name: stri
   const wanted = folded(name)
   const scored = named.map(each => ({ name: each.name, score: nameDistance(wanted, folded(each.name)) }))
   const near = scored.filter(({ score }) => score <= MAX_NAME_DISTANCE).sort((a, b) => a.score - b.score)
-  return near.slice(0, MAX_SUGGESTIONS).map(each => each.name)
+  return near.slice(0, 3).map(each => each.name)
 }
 
 /** 0 for identical, 1 for nothing in common; names that contain each other count as close. */

@@ -22,17 +22,16 @@ import { namingOf, withServerNames } from './names.ts'
 import type { Arguments } from './repair.ts'
 import { argumentsFromText, measureArguments, type Validated, validateArguments } from './validate.ts'
 
-const MAX_WARNED = 10
 /** Arguments that need repairs are validated repeatedly. */
 const REPAIR_FACTOR = 10
-const MAX_ISSUES = 10
+const MAX_REPORTED = 10
 
 /** What the executor works out about a tool on its first call. Rejects if its schema is unusable. */
 async function makePlan(tool: Tool, logger: Logger) {
   const schema = jsonSchemaOf(tool)
   const compiled = await compileSchema(schema)
   const message = 'Pattern left to the tool: it cannot be checked in linear time'
-  for (const pattern of [...compiled.leftOut].slice(0, MAX_WARNED))
+  for (const pattern of [...compiled.leftOut].slice(0, MAX_REPORTED))
     logger.warn({ tool: tool.name, pattern: safeText(pattern) }, message)
   const isLangChain = isLangChainTool(tool)
   return {
@@ -146,7 +145,7 @@ function parse(args: Arguments, context: CallContext, plan: Plan, problems?: str
   return context.runInTime(work, (_, failure, parsed) => {
     if (failure) return failure
     const { issues, value } = parsed as { issues?: readonly Issue[]; value?: unknown }
-    if (issues) return invalidArguments(problems ?? issues.slice(0, MAX_ISSUES).map(phraseFor), plan.tool)
+    if (issues) return invalidArguments(problems ?? issues.slice(0, MAX_REPORTED).map(phraseFor), plan.tool)
     context.toolArgs = value
     return undefined
   })

@@ -4,8 +4,6 @@ import { silentLogger } from '../logging/logger.ts'
 import { safeText, safeValue } from '../logging/safe-value.ts'
 import type { CallContext } from './context.ts'
 
-const MAX_NAMES = 50
-
 /** The caller's own doing: warnings. Other failures are errors. */
 const WARNINGS: readonly FailureCode[] = ['unknown_tool', 'invalid_arguments', 'denied', 'limited']
 
@@ -29,6 +27,6 @@ export function logCall(context: CallContext, result: ToolResult): void {
   if (result.success) return logger.info({ ...record, result: safeValue(result.result) }, 'Tool call')
   const { code, error } = result
   const offered = code === 'unknown_tool' ? (options.among ?? tools.getTools()) : undefined
-  if (offered) record.available = offered.slice(0, MAX_NAMES).map(({ name }) => safeText(name))
+  if (offered) record.available = offered.slice(0, 50).map(({ name }) => safeText(name))
   logger[level]({ ...record, code, error: safeText(error) }, `Tool call failed: ${code}`)
 }

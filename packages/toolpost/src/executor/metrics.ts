@@ -57,7 +57,6 @@ export class Metrics {
     return figures
   }
 
-  /** The counters in Prometheus' text format. */
   prometheus(): string {
     const lines: string[] = []
     const family = (name: string, type: string, help: string, samples: Samples) => {
