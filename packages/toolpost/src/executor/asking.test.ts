@@ -1,34 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../testing/fake-clock.ts'
 import type { Ask, Question, QuestionAnswer } from '../tools/caller.ts'
-import { defineTool, type InvokeOptions } from '../tools/tool.ts'
+import { defineTool, type InvokeOptions, type ToolTraits } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { ToolExecutor } from './executor.ts'
 
 const MINUTE = 60_000
 const ACCEPTED: QuestionAnswer = { action: 'accept', content: {} }
 
-type Handler = (options: InvokeOptions) => unknown
-interface Limits {
-  timeoutMs?: number
-  maxTimeoutMs?: number
-}
-
 /** An executor on a clock of its own with one tool, and a person who answers when the test says so. */
-function asking(handler: Handler, limits: Limits = { timeoutMs: 30_000 }) {
+function asking(invoke: (options: InvokeOptions) => unknown, traits: ToolTraits = { timeoutMs: 30_000 }) {
   const clock = fakeClock()
-  const tools = new ToolManager()
-  const schema = { type: 'object' } as const
-  tools.addCustomTool(
-    defineTool({
-      name: 'tool',
-      description: 'Asks',
-      schema,
-      ...limits,
-      handler: (_args, options) => handler(options),
-    }),
-  )
-  const executor = new ToolExecutor(tools, { clock })
+  const about = { name: 'tool', description: 'Asks', schema: { type: 'object' } as const }
+  const tool = defineTool({ ...about, ...traits, handler: (_args, options) => invoke(options) })
+  const executor = new ToolExecutor(new ToolManager({ tools: [tool] }), { clock })
   const asked: Question[] = []
   const answers: ((answer: QuestionAnswer) => void)[] = []
   const ask: Ask = question => {
@@ -59,11 +44,8 @@ describe('a tool that asks whoever made the call', () => {
     expect(await Promise.race([result, 'under way'])).toBe('under way')
     expect(asked[0]?.signal?.aborted).toBe(false)
     await clock.advance(1)
-    expect(await result).toMatchObject({
-      code: 'timeout',
-      error: expect.stringContaining('30000 ms'),
-      waited_ms: 5 * MINUTE,
-    })
+    const error = expect.stringContaining('30000 ms')
+    expect(await result).toMatchObject({ code: 'timeout', error, waited_ms: 5 * MINUTE })
     expect(asked[0]?.signal?.aborted).toBe(true)
   })
 

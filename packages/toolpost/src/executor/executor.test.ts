@@ -1,6 +1,14 @@
 import parsePrometheus from 'parse-prometheus-text-format'
 import { describe, expect, it } from 'vitest'
-import { type CallEvent, defineTool, type Tool, ToolExecutor, ToolManager, ToolOutput } from '../index.ts'
+import {
+  type CallEvent,
+  defineTool,
+  type Interceptor,
+  type Tool,
+  ToolExecutor,
+  ToolManager,
+  ToolOutput,
+} from '../index.ts'
 import { policy } from '../interceptors/index.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { fakeClock, recordingLogger } from '../testing/index.ts'
@@ -153,6 +161,126 @@ describe('the executor', () => {
     ])
     expect(metrics('toolpost_calls_in_flight')).toMatchObject([{ value: '0' }])
     expect(metrics('toolpost_call_duration_seconds')).toBeDefined()
+  })
+})
+
+describe('interceptors', () => {
+  function intercepted(invoke: Tool['invoke'] = () => 4) {
+    let runs = 0
+    const counted: Tool['invoke'] = (...given) => {
+      runs++
+      return invoke(...given)
+    }
+    const parts = setUp(tool('double', counted, { timeoutMs: 100 }))
+    const run = (options = {}) => parts.executor.run({ id: 'c1', name: 'double', args: {} }, options)
+    return { ...parts, run, runs: () => runs }
+  }
+
+  it('are wrapped around a call, the first outermost', async () => {
+    const { executor, run } = intercepted()
+    const seen: string[] = []
+    for (const name of ['a', 'b'])
+      executor.use(async (_call, next) => {
+        seen.push(`${name} in`)
+        const result = await next()
+        seen.push(`${name} out`)
+        return result
+      })
+    expect(await run()).toMatchObject({ success: true, result: 4, tool_call_id: 'c1' })
+    expect(seen).toEqual(['a in', 'b in', 'b out', 'a out'])
+  })
+
+  const thrown = (error: unknown) => () => {
+    throw error
+  }
+  it.each<[string, () => unknown, string]>([
+    ['throws', thrown(new Error('boom')), 'boom'],
+    ['rejects', async () => thrown(new Error('boom'))(), 'boom'],
+    ['throws what cannot be shown', thrown(Object.create(null)), 'an unprintable value'],
+    ['gives no result', async () => undefined, 'it did not return a ToolResult'],
+    ['gives nothing at all', () => undefined, 'it did not return a ToolResult'],
+  ])('one that %s makes the call a tool_error that names it', async (_title, guard, problem) => {
+    const { executor, run, runs } = intercepted()
+    executor.use((_call, next) => next())
+    executor.use(Object.defineProperty(guard as Interceptor, 'name', { value: 'guard' }))
+    const error = `The interceptor 'guard' failed: ${problem}`
+    expect(await run()).toMatchObject({ success: false, code: 'tool_error', error })
+    expect(runs()).toBe(0)
+    expect(executor.metrics.snapshot().inFlight).toBe(0)
+  })
+
+  it('one that calls next() twice is told so; the tool runs once', async () => {
+    const { executor, run, runs } = intercepted()
+    executor.use(async function eager(_call, next) {
+      await next()
+      return next()
+    })
+    const error = "The interceptor 'eager' failed: next() was called twice"
+    expect(await run()).toMatchObject({ code: 'tool_error', error })
+    expect(runs()).toBe(1)
+  })
+
+  it('one that calls next() after its answer does not run the tool unseen', async () => {
+    const { executor, run, runs } = intercepted()
+    let later: (() => Promise<unknown>) | undefined
+    executor.use(async function late({ name }, next) {
+      later = next
+      return { success: false, code: 'denied', error: 'no', tool_name: name, execution_time_ms: 0 }
+    })
+    await run()
+    const error = "The interceptor 'late' failed: next() was called after the answer"
+    expect(await later?.()).toMatchObject({ error })
+    expect(runs()).toBe(0)
+  })
+
+  /** Holds calls back until the returned function is called. */
+  function holdBack(executor: ToolExecutor): () => void {
+    let release = () => {}
+    const released = new Promise<void>(resolve => {
+      release = resolve
+    })
+    executor.use((_call, next) => released.then(next))
+    return release
+  }
+
+  it('that hold a call back leave it its whole time, and it says how long it waited', async () => {
+    const { executor, run, clock } = intercepted(() => new Promise(() => {}))
+    const release = holdBack(executor)
+    const answer = run()
+    await clock.advance(60_000)
+    release()
+    await clock.advance(99)
+    await clock.advance(1)
+    expect(await answer).toMatchObject({
+      error: "Tool 'double' timed out after 100 ms",
+      ...{ code: 'timeout', waited_ms: 60_000, execution_time_ms: 60_100 },
+    })
+    expect(executor.metrics.snapshot().tools.double?.durationSumMs).toBe(100)
+  })
+
+  it('that hold a call back are not waited for once its caller gives up, and it never runs', async () => {
+    const { executor, run, runs, clock } = intercepted()
+    const release = holdBack(executor)
+    const caller = new AbortController()
+    const answer = run({ signal: caller.signal })
+    await clock.advance(0)
+    caller.abort()
+    expect(await answer).toMatchObject({ code: 'cancelled' })
+    release()
+    await clock.advance(0)
+    expect(runs()).toBe(0)
+    expect(executor.metrics.snapshot()).toMatchObject({ calls: 1, inFlight: 0 })
+  })
+
+  it('do not deny a call that somebody else cancelled', async () => {
+    const { executor, run, runs } = intercepted()
+    executor.observe(({ cancel }) => setImmediate(() => cancel?.()))
+    executor.use(async ({ signal, name }) => {
+      await new Promise(resolve => signal.addEventListener('abort', resolve))
+      return { success: false, code: 'denied', error: 'gave up', tool_name: name, execution_time_ms: 0 }
+    })
+    expect(await run()).toMatchObject({ code: 'cancelled' })
+    expect(runs()).toBe(0)
   })
 })
 

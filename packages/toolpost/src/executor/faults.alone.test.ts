@@ -15,17 +15,13 @@ function setup(invoke: Tool['invoke'], extra: Partial<Tool> = {}) {
 describe('results that JSON cannot say', () => {
   it.each([
     ['NaN', Number.NaN, 'NaN'],
-    ['Infinity', Number.POSITIVE_INFINITY, 'Infinity'],
     ['NaN inside', { a: [Number.NaN, 1] }, '{"a":["NaN",1]}'],
     ['nothing', undefined, '(no result)'],
-    ['null', null, 'null'],
     ['a function', () => 1, '(a function)'],
-    ['a bigint', 2n ** 70n, '1180591620717411303424'],
     ['a bigint inside', { n: 5n }, '{"n":"5"}'],
     ['a map', new Map([['a', 1]]), '[["a",1]]'],
     ['an error', { e: new Error('x') }, '{"e":{"name":"Error","message":"x"}}'],
     ['a lone surrogate', 'a\ud800b', 'a\ufffdb'],
-    ['a lone surrogate inside', { t: '\udc00' }, '{"t":"\\udc00"}'],
   ])('[F24 F31 F32] have a defined text: %s', async (_what, value, text) => {
     expect(await setup(() => value).executor.execute('subject', {})).toBe(text)
   })

