@@ -20,7 +20,6 @@ const MAX_KEPT = 2_000
 /** How often, and how far apart, closing tries a locked file. */
 const CLOSING_ATTEMPTS = 20
 const CLOSING_RETRY_MS = 100
-const EXPORTED_TOGETHER = 500
 
 export interface HistoryOptions {
   /** `:memory:` keeps them until the history is closed. */
@@ -60,7 +59,6 @@ export class History {
   /** Ended calls that are not written yet; each is made ready when it is written. */
   #waiting: (() => StoredCall)[] = []
   #timer: NodeJS.Timeout | undefined
-  #isReported = false
 
   /** The file is opened by `open`, or when it is first needed. */
   constructor(options: HistoryOptions) {
@@ -70,7 +68,7 @@ export class History {
 
   /** Opens the file now. A problem is reported, and the file tried again with the next call. */
   open(): void {
-    this.#attempt([])
+    void this.#writeAll({ always: true })
   }
 
   status(): HistoryStatus {
@@ -102,7 +100,7 @@ export class History {
   async *export(filter: CallFilter = {}): AsyncGenerator<string, void> {
     let page: CallPage | undefined
     do {
-      page = await this.list({ ...filter, limit: EXPORTED_TOGETHER, cursor: page?.next })
+      page = await this.list({ ...filter, limit: 500, cursor: page?.next })
       yield jsonLines(page.calls)
     } while (page.next !== undefined)
   }
@@ -140,39 +138,34 @@ export class History {
   }
 
   /** Writes what waits, the first calls first; other work goes in between. */
-  async #writeAll(): Promise<void> {
+  async #writeAll({ always = false } = {}): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    while (this.#waiting.length > 0) {
+    for (let isDue = always; isDue || this.#waiting.length > 0; isDue = false) {
       const next = this.#waiting.slice(0, WRITTEN_TOGETHER).map(make => make())
-      if (!this.#attempt(next)) {
-        // Results may be large: until they can be written, only what will be stored is kept.
-        const kept = this.#waiting.splice(0, MAX_KEPT).map(make => make())
-        this.#drop(this.#waiting.length)
-        this.#waiting = kept.map(call => () => call)
-        this.#timer = setTimeout(() => void this.#writeAll(), RETRY_MS).unref()
-        return
+      try {
+        this.#use(database => write(database, next, this.#options))
+      } catch (error) {
+        return this.#postpone(error as HistoryError)
       }
+      Object.assign(this.#status, { state: 'open', problem: undefined })
       this.#status.written += next.length
       this.#waiting = this.#waiting.slice(next.length)
       await nextTurn()
     }
   }
 
-  /** Writes calls; returns whether it succeeded. Reports a problem, except for a lock, which goes away. */
-  #attempt(next: readonly StoredCall[]): boolean {
-    try {
-      this.#use(database => write(database, next, this.#options))
-    } catch (error) {
-      const { message, reason } = error as HistoryError
-      if (reason === 'locked' || this.#status.state === 'closed') return false
-      Object.assign(this.#status, { state: 'failed', problem: message })
-      this.#report(`Calls are not kept: ${message}`)
-      return false
-    }
-    Object.assign(this.#status, { state: 'open', problem: undefined })
-    this.#isReported = false
-    return true
+  /** Tries again later. A problem is reported, except for a lock, which goes away. */
+  #postpone({ message, reason }: HistoryError): void {
+    if (this.#status.state === 'closed') return
+    if (reason !== 'locked' && this.#status.problem !== message)
+      this.#notify(`Calls are not kept: ${message}`)
+    if (reason !== 'locked') Object.assign(this.#status, { state: 'failed', problem: message })
+    // Results may be large: until they can be written, only what will be stored is kept.
+    const kept = this.#waiting.splice(0, MAX_KEPT).map(make => make())
+    this.#drop(this.#waiting.length)
+    this.#waiting = kept.map(call => () => call)
+    this.#timer = setTimeout(() => void this.#writeAll(), RETRY_MS).unref()
   }
 
   /** Runs `action` on the open file; a damaged or outdated file is replaced by a new one. Throws a HistoryError. */
@@ -182,7 +175,7 @@ export class History {
     const [, again] = problems
     try {
       if (this.#status.state === 'closed') throw new HistoryError('The history is closed')
-      if (again) this.#report(`${again.message}; moved it to ${setAside(file, again.reason)}`)
+      if (again) this.#notify(`${again.message}; moved it to ${setAside(file, again.reason)}`)
       this.#database ??= openFile(file)
       return action(this.#database)
     } catch (thrown) {
@@ -195,14 +188,13 @@ export class History {
   }
 
   #drop(count: number): void {
+    const isNews = count > 0 && this.#status.dropped === 0 && this.#status.state !== 'failed'
     this.#status.dropped += count
-    if (count > 0) this.#report('Calls are missing from the history: they could not be written in time')
+    if (isNews) this.#notify('Calls are missing from the history: they could not be written in time')
   }
 
-  /** For the log, and for a person: once, until calls are kept again. */
-  #report(text: string): void {
-    if (this.#isReported) return
-    this.#isReported = true
+  /** For the log, and for a person. */
+  #notify(text: string): void {
     quietLogger(this.#options.logger).warn({}, text)
     quietly(() => this.#options.onNotice?.(text))
   }

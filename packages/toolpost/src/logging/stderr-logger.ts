@@ -6,7 +6,6 @@ const LEVELS: readonly string[] = [...LOG_LEVELS, 'silent']
 const MAX_MESSAGE_CHARACTERS = 10_000
 /** Callers shorten long values themselves; this bounds a line in any case. */
 const FIELD_LIMITS = { maxDepth: 10, maxEntries: 1_000, maxBytes: 200_000, maxValues: 10_000, cleaner }
-const COLOURS: Record<string, number> = { debug: 90, info: 36, warn: 33, error: 31 }
 
 /** A logger on stderr that removes secrets: JSON lines, or readable lines on a terminal. */
 export function stderrLogger(level: string, stream: NodeJS.WriteStream = process.stderr): Logger {
@@ -35,6 +34,5 @@ function terminalLine({ level, time, msg, ...fields }: Record<string, unknown>):
   const shown = Object.entries(fields).map(
     ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   )
-  const text = escapeControls(`${msg ?? ''}  ${shown.join(' ')}`.trim())
-  return `\x1b[90m${String(time).slice(11, 19)}\x1b[0m \x1b[${COLOURS[String(level)] ?? 0}m${level}\x1b[0m ${text}`
+  return escapeControls(`${String(time).slice(11, 19)} ${level} ${msg ?? ''}  ${shown.join(' ')}`.trim())
 }
