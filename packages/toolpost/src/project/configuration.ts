@@ -23,6 +23,20 @@ export interface CloseOptions {
   drainMs?: number
 }
 
+/** One after the other; what fails is told, and the rest continues. */
+export async function forEach(
+  parts: Iterable<Part>,
+  act: (part: Part) => unknown,
+  tell: (why: string) => void,
+) {
+  for (const part of parts)
+    try {
+      await act(part)
+    } catch (error) {
+      tell(describeThrown(error))
+    }
+}
+
 export type ReloadChanges = Record<'added' | 'removed' | 'changed' | 'unchanged', string[]>
 
 const READ_ONCE = ['durable', 'executor', 'gateway', 'voice', 'log'] as const
@@ -53,13 +67,8 @@ export function createConfiguration(
     const changes = changesBetween(before, after)
     const said = ({ config, brokenServers }: ResolvedConfig) => [config, brokenServers]
     if (!quietly || !isDeepStrictEqual(said(before), said(after))) say(changesText(changes, before, after))
-    for (const part of parts) {
-      try {
-        await part.apply?.(after, before)
-      } catch (error) {
-        say(`⚠️ The new configuration is only partly applied: ${describeThrown(error)}`)
-      }
-    }
+    const partly = (why: string) => say(`⚠️ The new configuration is only partly applied: ${why}`)
+    await forEach(parts, part => part.apply?.(after, before), partly)
     return changes
   }
   return {

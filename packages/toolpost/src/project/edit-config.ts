@@ -12,42 +12,31 @@ import { commandsOf, trust } from './trust.ts'
 const EMPTY = '{\n  "$schema": "./node_modules/toolpost/toolpost.schema.json"\n}\n'
 
 /** Edits the text of a configuration in place: comments, order and all other lines stay as they were written. */
-export class ConfigEditor {
-  readonly file: string
-  readonly folder: string
-  readonly isNew: boolean
-  #text: string
-
-  private constructor(file: string) {
-    const text = readText(file)
-    this.file = resolve(file)
-    this.folder = dirname(this.file)
-    this.isNew = text === undefined
-    this.#text = text ?? EMPTY
-    const source = configSource(file, this.#text)
-    if (!isRecord(source.value)) throw source.error({ path: [], problem: 'must be an object' })
-  }
-
+export const ConfigEditor = {
   /** Opens the given file, or `toolpost.json` here; a missing one is started empty. Rejects with a ConfigError if it is not JSON. */
-  static async open(file: string = DEFAULT_CONFIG_FILE): Promise<ConfigEditor> {
-    return new ConfigEditor(file)
-  }
-
-  get(path: ConfigPath): unknown {
-    return valueAt(configSource(this.file, this.#text).value, path)
-  }
-
-  set(path: ConfigPath, value: unknown): void {
-    const tabSize = /^( +)\S/m.exec(this.#text)?.[1]?.length ?? 2
-    const formattingOptions = { tabSize, insertSpaces: !/^\t/m.test(this.#text), eol: '\n' }
-    this.#text = applyEdits(this.#text, modify(this.#text, [...path], value, { formattingOptions }))
-  }
-
-  async save(): Promise<void> {
-    const draft = `${this.file}.${process.pid}.tmp`
-    await writeFile(draft, this.#text, { mode: this.isNew ? 0o600 : (await stat(this.file)).mode })
-    await rename(draft, this.file)
-  }
+  async open(given: string = DEFAULT_CONFIG_FILE) {
+    const before = readText(given)
+    let text = before ?? EMPTY
+    const source = configSource(given, text)
+    if (!isRecord(source.value)) throw source.error({ path: [], problem: 'must be an object' })
+    const file = resolve(given)
+    const isNew = before === undefined
+    return {
+      ...{ file, isNew, folder: dirname(file) },
+      get: (path: ConfigPath) => valueAt(configSource(file, text).value, path),
+      set(path: ConfigPath, value: unknown): void {
+        const tabSize = /^( +)\S/m.exec(text)?.[1]?.length ?? 2
+        const formattingOptions = { tabSize, insertSpaces: !/^\t/m.test(text), eol: '\n' }
+        text = applyEdits(text, modify(text, [...path], value, { formattingOptions }))
+      },
+      /** Atomic: a watcher never reads a half-written file. */
+      async save(): Promise<void> {
+        const draft = `${file}.${process.pid}.tmp`
+        await writeFile(draft, text, { mode: isNew ? 0o600 : (await stat(file)).mode })
+        await rename(draft, file)
+      },
+    }
+  },
 }
 
 interface AddServerOptions extends Record<'check' | 'replace', boolean> {

@@ -22,6 +22,7 @@ import {
   createConfiguration,
   differs,
   followFiles,
+  forEach,
   type Part,
   type ReloadChanges,
 } from './configuration.ts'
@@ -149,13 +150,8 @@ export function createProject(resolved: ResolvedConfig, options: ProjectOptions)
   let closed: Promise<void> | undefined
   const closeAll = async (how?: CloseOptions): Promise<void> => {
     closing.abort()
-    for (const part of parts) {
-      try {
-        await part.close?.(how)
-      } catch (error) {
-        logger.warn({ error: describeThrown(error) }, 'A part of the project could not be closed')
-      }
-    }
+    const warn = (error: string) => logger.warn({ error }, 'A part of the project could not be closed')
+    await forEach(parts, part => part.close?.(how), warn)
   }
 
   const project = {
