@@ -215,9 +215,8 @@ export class McpIntegration {
   }
 
   #consequence(server: McpServer): string {
-    const others = this.#servers.filter(each => each !== server)
-    if (others.some(({ state }) => state === 'ready' || state === 'starting'))
-      return `without the tools of '${server.name}'`
+    const isUsable = (each: McpServer) => each !== server && ['ready', 'starting'].includes(each.state)
+    if (this.#servers.some(isUsable)) return `without the tools of '${server.name}'`
     const tools = this.#host?.tools
     const local = tools?.getTools().filter(tool => !tools.originOf(tool)) ?? []
     return `with local tools only (${local.map(({ name }) => name).join(', ') || 'none'})`

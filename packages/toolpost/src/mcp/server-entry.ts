@@ -56,7 +56,6 @@ export function isHttp(entry: ServerEntry): entry is HttpServerEntry {
   return typeof entry.url === 'string'
 }
 
-/** Commands of programs that download a server before they run it. */
 const RUNNERS =
   /^(?:npx|uvx|bunx|pnpx|npm (?:exec|x)|(?:pnpm|yarn) dlx|bun x|uv (?:tool )?run|pipx run|docker (?:run|compose)|podman run)\b/
 

@@ -13,7 +13,6 @@ export interface ServerInfo {
   instructions?: string
 }
 
-/** The current status of a server. Plain data. */
 export interface ServerStatus {
   name: string
   state: ServerState
@@ -32,13 +31,11 @@ export interface ServerStatus {
   readyAfterMs: number | undefined
   protocolVersion: string | undefined
   info?: ServerInfo | undefined
-  /** Its command with arguments, or its URL, without secrets. */
   target?: string | undefined
   /** What it supports besides tools: `resources`, `prompts`, `logging` … */
   capabilities?: string[] | undefined
   /** Since when it has been ready, in milliseconds since 1970. */
   readySince?: number | undefined
-  /** What to check first, if it is not ready. */
   hint?: string | undefined
   /** Whether calls reach it, if it has a breaker; the project adds this. */
   breaker?: BreakerStatus

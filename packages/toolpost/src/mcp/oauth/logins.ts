@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import type { OAuthClientProvider } from '@modelcontextprotocol/client'
+import type { extractWWWAuthenticateParams, OAuthClientProvider } from '@modelcontextprotocol/client'
 import type { Logger } from '../../logging/logger.ts'
 import { quietLogger } from '../../logging/quiet-logger.ts'
 import { removeFromLogs } from '../../logging/redact.ts'
@@ -62,11 +62,7 @@ function usesOAuth({ oauth, headers = {}, url }: HttpServerEntry): boolean {
 const MAX_RENEWALS = 2
 
 /** What a server says when it rejects a request for lack of a login or scope. */
-interface Challenge {
-  scope?: string
-  resourceMetadataUrl?: URL
-  error?: string
-}
+type Challenge = ReturnType<typeof extractWWWAuthenticateParams>
 
 /** One login, from its start to its tokens, as the SDK's `auth()` expects it; `login` is what to save at its end. */
 interface LoginProvider extends OAuthClientProvider {
@@ -87,8 +83,7 @@ export class ServerLogin {
   readonly #oauth: OAuthOptions
   /** Unfinished logins, by their `state`; each answer is accepted only once. */
   readonly #pending = new Map<string, LoginProvider>()
-  #login: Login = {}
-  #reading: Promise<void> | undefined
+  #login: Login | undefined
   #renewing: Promise<boolean> | undefined
   #challenge: Challenge | undefined
 
@@ -107,8 +102,7 @@ export class ServerLogin {
    * another, since the server has not processed it. Rejects with a ServerFailure if the user has to log in.
    */
   async fetch(url: string, init: RequestInit): Promise<Response> {
-    this.#reading ??= this.#read()
-    await this.#reading
+    if (!this.#login) await this.#read()
     const isOwn = new URL(url).origin === new URL(this.#url).origin
     for (let renewals = 0; ; renewals++) {
       const token = isOwn ? this.#token : undefined
@@ -175,7 +169,7 @@ export class ServerLogin {
   }
 
   get #token(): string | undefined {
-    return this.#login.tokens?.access_token
+    return this.#login?.tokens?.access_token
   }
 
   async #read(): Promise<void> {
@@ -194,7 +188,7 @@ export class ServerLogin {
     const challenge: Challenge = extractWWWAuthenticateParams(response)
     if (lacksScope && (challenge.error !== 'insufficient_scope' || used === undefined)) return false
     // What was granted plus what is missing: a login for the missing scope alone would lose the rest.
-    const granted = this.#login.tokens?.scope ?? this.#challenge?.scope ?? this.#oauth.scope
+    const granted = this.#login?.tokens?.scope ?? this.#challenge?.scope ?? this.#oauth.scope
     const scope = lacksScope ? computeScopeUnion(granted, challenge.scope) : challenge.scope
     this.#challenge = { ...challenge, ...(scope !== undefined && { scope }) }
     if (this.#token !== used && this.#token !== undefined) return true
@@ -238,17 +232,13 @@ export class ServerLogin {
   /** The login with new tokens. Not by `auth()`, which starts a new login if this fails. */
   async #refreshed(login: Login): Promise<Login> {
     const { refreshAuthorization } = await loadSdk()
-    const { discovery, client, tokens, resource } = login
-    if (!discovery || !client || !tokens?.refresh_token) throw new Error('nothing to refresh with')
+    const { discovery, client: clientInformation, tokens, resource } = login
+    const { refresh_token: refreshToken } = tokens ?? {}
+    if (!discovery || !clientInformation || !refreshToken) throw new Error('nothing to refresh with')
     const { authorizationServerUrl, authorizationServerMetadata: metadata } = discovery
-    const options = {
-      refreshToken: tokens.refresh_token,
-      clientInformation: client,
-      ...(metadata && { metadata }),
-      ...(resource !== undefined && { resource }),
-    }
+    const known = { ...(metadata && { metadata }), ...(resource !== undefined && { resource }) }
     const fresh = await withOAuthFetch(this.#url, fetchFn =>
-      refreshAuthorization(authorizationServerUrl, { ...options, fetchFn }),
+      refreshAuthorization(authorizationServerUrl, { refreshToken, clientInformation, ...known, fetchFn }),
     )
     return { ...login, tokens: { ...tokens, ...fresh } }
   }
@@ -272,7 +262,7 @@ export class ServerLogin {
     const { auth } = await loadSdk()
     this.#challenge ??= await askForChallenge(this.#url)
     const { error: _, scope: named, ...challenge } = this.#challenge
-    const scope = this.#login.wantedScope ?? named ?? this.#oauth.scope
+    const scope = this.#login?.wantedScope ?? named ?? this.#oauth.scope
     const options = { ...challenge, serverUrl: this.#url, ...(scope !== undefined && { scope }) }
     await withOAuthFetch(this.#url, fetchFn => auth(provider, { ...options, ...answer, fetchFn }))
   }

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describeError } from '../server-failure.ts'
+import type { Logins } from './logins.ts'
 import { REDIRECT_PATH } from './oauth-options.ts'
 
-/** Finishes a login with the answer in a redirect; resolves to the name of its server. */
-type Finish = (answer: URLSearchParams) => Promise<string>
+type Finish = Logins['finish']
 
 /** Listens on 127.0.0.1 for the redirect after a login; the page it returns shows the outcome. Rejects if the port is taken. */
 export async function listenForRedirect(finish: Finish, port = 0): Promise<{ url: string; close(): void }> {
