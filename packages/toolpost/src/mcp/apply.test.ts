@@ -61,14 +61,4 @@ describe('servers whose configuration changes', () => {
     expect(await other).toMatchObject({ code: 'unavailable' })
     expect(isRunning(second ?? 0)).toBe(false)
   })
-
-  it('keep their names when the order of the configuration changes, and are listed in the new one', async () => {
-    const [a, b] = [gatedServer('a'), gatedServer('b')]
-    await using servers = await startServers({ a, b })
-    const says = async (name: string) => servers.executor.execute(name)
-    expect([await says('label'), await says('b__label')]).toEqual(['a', 'b'])
-    servers.mcp.apply({ servers: { b, a } })
-    expect([await says('label'), await says('b__label')]).toEqual(['a', 'b'])
-    expect(servers.tools.getTools().map(({ name }) => name)).toEqual(['b__label', 'b__wait', 'label', 'wait'])
-  })
 })

@@ -40,16 +40,13 @@ it('keeps the last messages of a server, without secrets and without long conten
 
 it('an upstream JSON-RPC error keeps its code and data', async () => {
   await using server = await startHostile()
-  const error = {
-    code: -32_021,
-    message: 'Sampling is required',
-    data: { requiredCapabilities: { sampling: {} } },
-  }
+  const data = { requiredCapabilities: { sampling: {} } }
+  const error = { code: -32_021, message: 'Sampling is required', data }
   const raw = `{"jsonrpc":"2.0","id":$id,"error":${JSON.stringify(error)}}`
   expect(await server.executor.run({ name: 'answer', args: { raw } })).toMatchObject({
     code: 'tool_error',
     error: 'Sampling is required',
-    diagnosis: { details: { rpc: { code: -32_021, data: error.data } } },
+    diagnosis: { details: { rpc: { code: -32_021, data } } },
   })
 })
 

@@ -50,23 +50,12 @@ describe('the tools of a server', () => {
   })
 
   it('are offered as include and exclude say, with their sentences, limits and argument names', async () => {
-    await using server = await startHostile(
-      {},
-      {
-        include: ['e*', 'write', 'progress'],
-        exclude: ['*dless*', 'env?ronment'],
-        timeoutMs: 5_000,
-        maxTimeoutMs: 9_000,
-        sentences: { echo: ['say {text}'] },
-        parameterNames: { echo: { words: 'text' } },
-      },
-    )
+    const limits = { timeoutMs: 5_000, maxTimeoutMs: 9_000 }
+    const offered = { include: ['e*', 'write', 'progress'], exclude: ['*dless*', 'env?ronment'] }
+    const words = { sentences: { echo: ['say {text}'] }, parameterNames: { echo: { words: 'text' } } }
+    await using server = await startHostile({}, { ...offered, ...limits, ...words })
     expect(server.status().tools).toEqual(['echo', 'write', 'progress'])
-    expect(server.tools.findTool('echo')).toMatchObject({
-      timeoutMs: 5_000,
-      maxTimeoutMs: 9_000,
-      sentences: ['say {text}'],
-    })
+    expect(server.tools.findTool('echo')).toMatchObject({ ...limits, sentences: ['say {text}'] })
     expect(await server.executor.execute('echo', { words: 'by another name' })).toBe('by another name')
   })
 })
@@ -93,17 +82,15 @@ describe('secrets', () => {
   })
 })
 
-describe('oddities', () => {
-  it('[F52] a listener that throws what cannot be shown harms nobody', async () => {
-    const get = () => {
-      throw new Error('not even this')
-    }
-    await using server = await startHostile()
-    server.mcp.on('server', () => {
-      throw new Proxy({}, { get })
-    })
-    await server.mcp.restart('hostile')
-    await server.log.logged('A listener for MCP servers failed')
-    expect(await server.executor.execute('echo', { text: 'fine' })).toBe('fine')
+it('[F52] a listener that throws what cannot be shown harms nobody', async () => {
+  const get = () => {
+    throw new Error('not even this')
+  }
+  await using server = await startHostile()
+  server.mcp.on('server', () => {
+    throw new Proxy({}, { get })
   })
+  await server.mcp.restart('hostile')
+  await server.log.logged('A listener for MCP servers failed')
+  expect(await server.executor.execute('echo', { text: 'fine' })).toBe('fine')
 })
