@@ -6,12 +6,7 @@ import type { BreakerStatus } from '../call/breaker-status.ts'
  */
 export type ServerState = 'starting' | 'ready' | 'lost' | 'failed' | 'needs_login' | 'closed'
 
-export interface ServerInfo {
-  name?: string
-  title?: string
-  version?: string
-  instructions?: string
-}
+export type ServerInfo = Partial<Record<'name' | 'title' | 'version' | 'instructions', string>>
 
 export interface ServerStatus {
   name: string
