@@ -9,7 +9,7 @@ import type { Run } from '../project/durable.ts'
 import type { Progress } from '../tools/tool.ts'
 import type { CallRecord, GatewayEvents } from './api-types.ts'
 import type { GatewaySource } from './context.ts'
-import { MAX_MEMORY_MB, PROGRESS_TOLD_MS, RECENT_CALLS, RECORDED_BYTES } from './limits.ts'
+import { MAX_MEMORY_MB, PROGRESS_TOLD_MS, RECENT_CALLS, RECORDED_BYTES, SHORTENED_MS } from './limits.ts'
 
 const UNFINISHED: ToolResult = { success: true, result: undefined, tool_name: '', execution_time_ms: 0 }
 
@@ -18,8 +18,9 @@ export class CallLog {
   readonly #source: GatewaySource
   readonly #slowMs: number
   readonly #running = new Map<string, { event: CallEvent; progress?: Progress; toldAt: number }>()
-  /** Without a history: the last calls, until somebody looks. */
-  readonly #unseen: StoredCall[] = []
+  /** Without a history: the last calls, until somebody looks. Large values are left out a moment later. */
+  #unseen: CallEvent[] = []
+  #timer: NodeJS.Timeout | undefined
   #memory: History | undefined
 
   constructor(source: GatewaySource, slowMs = DEFAULT_SLOW_MS) {
@@ -46,7 +47,7 @@ export class CallLog {
     const { executor } = this.#source
     this.#memory = new History({ file: ':memory:', maxMb: MAX_MEMORY_MB })
     const observe = (observer: (event: CallEvent) => void) => {
-      for (const call of this.#unseen.splice(0)) observer(eventOf(call))
+      this.#unseen.splice(0).forEach(observer)
       return executor.observe(observer)
     }
     this.#memory.observe({ tools: executor.tools, observe })
@@ -68,7 +69,8 @@ export class CallLog {
     if (!event.result) return void this.#running.set(event.serial, { event, toldAt: 0 })
     this.#running.delete(event.serial)
     if (this.#memory || this.#source.history?.()) return
-    if (this.#unseen.push(this.#stored(event)) > RECENT_CALLS) this.#unseen.shift()
+    if (this.#unseen.push(event) > 2 * RECENT_CALLS) this.#unseen.splice(0, RECENT_CALLS)
+    this.#timer ??= setTimeout(() => this.#shorten(), SHORTENED_MS).unref()
   }
 
   /** Records the progress of a call; returns what to tell of it, which is not too often. */
@@ -96,6 +98,11 @@ export class CallLog {
       ...(isTrace && { traceUrl: url.replaceAll('{traceId}', traceId ?? '') }),
       ...(Object.values(notes).some(note => note !== undefined) && { notes }),
     }
+  }
+
+  #shorten(): void {
+    this.#timer = undefined
+    this.#unseen = this.#unseen.slice(-RECENT_CALLS).map(event => eventOf(this.#stored(event)))
   }
 
   #stored(event: CallEvent): StoredCall {
