@@ -15,7 +15,7 @@ import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { type ClientList, createGuard } from './clients.ts'
 import { consoleFiles } from './console-files.ts'
 import { contextOf, type GatewayContext, type GatewayOptions, oauthOf } from './context.ts'
-import { type App, failure, type GatewayEnv } from './http.ts'
+import { type App, busy, failure, type GatewayEnv } from './http.ts'
 import { DRAIN_MS } from './limits.ts'
 import { METADATA_PATHS } from './oauth.ts'
 import { addApprovalRoutes } from './routes/approvals.ts'
@@ -90,7 +90,6 @@ const STATUSES = [
   ...([
     [FilterError, 400],
     [ModelError, 400],
-    [HistoryError, 503],
   ] as const),
   ...([
     [ConfigError, 422],
@@ -131,6 +130,7 @@ function createFetch(context: GatewayContext, options: GatewayOptions): Gateway[
     if (error instanceof HTTPException) return error.getResponse()
     for (const [type, status] of STATUSES)
       if (error instanceof type) return failure(status, capitalized(describeError(error)))
+    if (error instanceof HistoryError) return busy(error.message)
     logger.error({ error: safeText(error.message) }, 'Request failed')
     return failure(500, 'Internal error; see the log')
   })

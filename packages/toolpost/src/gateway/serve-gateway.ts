@@ -9,7 +9,7 @@ import { DEFAULT_PORT } from '../project/config.ts'
 import { isLoopback } from '../util/text.ts'
 import { type GatewayOptions, oauthOf } from './context.ts'
 import { createGateway, type Gateway, GatewayError } from './gateway.ts'
-import { DEFAULT_HOST, DRAIN_MS, HTTP_LIMITS, LAST_WORDS_MS, MAX_CONNECTIONS, PORTS_TRIED } from './limits.ts'
+import { DEFAULT_HOST, HTTP_LIMITS, LAST_WORDS_MS, MAX_CONNECTIONS, PORTS_TRIED } from './limits.ts'
 
 export interface ServeOptions extends GatewayOptions {
   host?: string | undefined
@@ -59,18 +59,21 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
     quietLogger(options.logger).warn({ error: error.message }, 'Could not accept a connection'),
   )
   const bound = (server.address() as AddressInfo).port
-  return {
+  const { close } = gateway
+  return Object.assign(gateway, {
     url: `http://${urlHost(host)}:${bound}/`,
     host,
     port: bound,
     takenPort: port !== 0 && bound !== port ? port : undefined,
-    get token() {
-      return gateway.token
+    async close(options?: { drainMs?: number }): Promise<void> {
+      await close(options)
+      const closed = new Promise<void>(resolve => server.close(() => resolve()))
+      const giveUp = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS)
+      server.closeIdleConnections()
+      await closed
+      clearTimeout(giveUp)
     },
-    setToken: next => gateway.setToken(next),
-    abort: () => gateway.abort(),
-    close: ({ drainMs = DRAIN_MS } = {}) => close(server, gateway, drainMs),
-  }
+  })
 }
 
 export function createHttpServer(limits: ServerOptions = HTTP_LIMITS): Server {
@@ -113,13 +116,4 @@ function hostNamesOf(host: string): string[] {
 function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
-}
-
-async function close(server: Server, gateway: Gateway, drainMs: number): Promise<void> {
-  await gateway.close({ drainMs })
-  const closed = new Promise<void>(resolve => server.close(() => resolve()))
-  const giveUp = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS)
-  server.closeIdleConnections()
-  await closed
-  clearTimeout(giveUp)
 }

@@ -67,6 +67,7 @@ export async function callTool(call: McpCall, options: CallToolOptions): Promise
     sample: help.sample,
     roots: help.roots,
     onLog: help.onLog,
+    onTask: help.onTask,
     caller: client?.caller,
     among: client?.among(name),
     also,

@@ -98,12 +98,19 @@ class ClientCall {
   readonly #open = new Map<string, { request: object; settle(response?: unknown): void }>()
   /** The request the client is waiting for now, if any. */
   #request: McpRequest | undefined
+  /** Whether the tool's server made it a task. */
+  isLong = false
   #onAsked = () => {}
+  #onLong = () => {}
   #asked = 0
 
   constructor(owner: string, request: McpRequest, work: Work) {
     const current = () => this.#request
-    const help = helpOf(request, (...asked) => this.#ask(...asked), current)
+    const onTask = () => {
+      this.isLong = true
+      this.#onLong()
+    }
+    const help = { ...helpOf(request, (...asked) => this.#ask(...asked), current), onTask }
     this.owner = owner
     this.client = request.client?.name
     // Deferred until there is a request to log to.
@@ -117,7 +124,10 @@ class ClientCall {
     )
   }
 
-  /** Resolves to the result; to nothing if the client has to be asked something first, or after `limitMs`. */
+  /**
+   * Resolves to the result; to nothing if the client has to be asked something first. With `limitMs` also after that time, or
+   * when the tool's server makes it a task.
+   */
   async next(request: McpRequest, limitMs?: number): Promise<object | undefined> {
     const { signal } = request.caller
     const abort = () => this.giveUp(signal.reason)
@@ -127,7 +137,10 @@ class ClientCall {
     if (signal.aborted) abort()
     let timer: NodeJS.Timeout | undefined
     const interrupted = new Promise<undefined>(resolve => {
-      if (limitMs !== undefined) timer = setTimeout(resolve, limitMs, undefined)
+      if (limitMs !== undefined) {
+        timer = setTimeout(resolve, this.isLong ? 0 : limitMs, undefined)
+        this.#onLong = () => resolve(undefined)
+      }
       // Questions of the same turn are asked together.
       this.#onAsked = () => setImmediate(resolve, undefined)
       if (this.#open.size > 0) this.#onAsked()
@@ -139,6 +152,7 @@ class ClientCall {
       signal.removeEventListener('abort', abort)
       this.#request = undefined
       this.#onAsked = () => {}
+      this.#onLong = () => {}
     }
   }
 
@@ -217,7 +231,7 @@ export class ClientCalls {
     call.answer(inputResponses)
     const result = await call.next(request, isTask ? limits.TASK_AFTER_MS : undefined)
     // Only a call that takes long becomes a task; one that asks first does not.
-    return result ?? this.#keep(call, isTask && !call.questions)
+    return result ?? this.#keep(call, isTask && (call.isLong || !call.questions))
   }
 
   /** Keeps a call for its client to return to: to answer its questions, or to poll it as a task. */

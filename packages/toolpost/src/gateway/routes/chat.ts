@@ -70,9 +70,9 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
     const caller = http.onSignal(c.req.raw.signal)
     const stream = new http.EventStream(() => caller.abort(), c.env.outgoing)
     // Those before the turn that it replaces, if it does.
-    const before = known?.turns.slice(0, turn) ?? []
+    const conversation = { id, turns: known?.turns.slice(0, turn) ?? [] }
     void calls.run(caller, async () => {
-      const end = await answer(c, { id, message, before, answerer, signal: caller.signal, stream })
+      const end = await answer(c, conversation, message, answerer, { signal: caller.signal, stream })
       busy.delete(id)
       stream.write(http.eventText('end', end))
       stream.close()
@@ -80,19 +80,15 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
     return stream.response
   })
 
-  interface Asked {
-    id: string
-    message: string
-    before: StoredConversation['turns']
-    answerer: Awaited<ReturnType<typeof answererFor>>
-    signal: AbortSignal
-    stream: http.EventStream
-  }
-
   /** Streams `token`, `call` and `status`. Never rejects: the end says what went wrong. The answer is saved first. */
-  async function answer(c: http.RequestContext, asked: Asked): Promise<ChatEnd> {
+  async function answer(
+    c: http.RequestContext,
+    { id: conversation, turns: before }: Pick<StoredConversation, 'id' | 'turns'>,
+    message: string,
+    answerer: Awaited<ReturnType<typeof answererFor>>,
+    { signal, stream }: { signal: AbortSignal; stream: http.EventStream },
+  ): Promise<ChatEnd> {
     const { client } = c.env
-    const { id: conversation, message, before, answerer, signal, stream } = asked
     const askedAt = Date.now()
     const startedAt = performance.now()
     const parts: AnswerPart[] = []
