@@ -1,9 +1,13 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
+import { outputOf } from '../../../tests/output-of.ts'
 import { packageRoot } from '../src/util/package-root.ts'
+import { onTerminal } from './pseudo-terminal.ts'
+
+export const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
 
 export interface Run {
   /** -1 if there is none: killed by a signal, or stopped because it wrote too much. */
@@ -25,7 +29,6 @@ export interface RunOptions {
 export function commandLine() {
   const folder = mkdtempSync(join(tmpdir(), 'toolpost-cli-'))
   afterAll(() => rmSync(folder, { recursive: true }))
-  const command = join(packageRoot(), 'bin', 'toolpost.cjs')
   let files = 0
   return {
     folder,
@@ -35,13 +38,24 @@ export function commandLine() {
     ): Promise<Run> {
       return new Promise(resolve => {
         const options = { cwd, env: { ...process.env, ...env } }
-        const child = execFile(process.execPath, [...node, command, ...words], options, (error, out, err) => {
+        const child = execFile(process.execPath, [...node, COMMAND, ...words], options, (error, out, err) => {
           const failedWith = typeof error?.code === 'number' ? error.code : -1
           resolve({ code: error ? failedWith : 0, out, err })
         })
         child.stdin?.end(input)
       })
     },
+    /** Starts it with its input left open. */
+    start(words: string[], env: Record<string, string> = {}) {
+      const child = spawn(process.execPath, [COMMAND, ...words], {
+        cwd: folder,
+        env: { ...process.env, ...env },
+      })
+      return { child, ...outputOf(child) }
+    },
+    /** Starts it on a terminal of its own. */
+    terminal: (words: string[], env: Record<string, string> = {}) =>
+      onTerminal([COMMAND, ...words], { cwd: folder, env }),
     /** Writes a configuration and gives its path. */
     configFile(config: unknown): string {
       const file = join(folder, `config-${++files}.json`)

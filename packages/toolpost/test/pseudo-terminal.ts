@@ -7,8 +7,13 @@ const PATIENCE = { interval: 20, timeout: 15_000 }
 export const hasPseudoTerminal = spawnSync('script', ['--version']).stdout?.includes('util-linux') === true
 
 /** Runs a program of Node on a terminal of its own. */
-export function onTerminal(words: readonly string[], { cwd, env = [] }: { cwd: string; env?: string[] }) {
-  const command = ['env', ...env, process.execPath, ...words].map(quoted).join(' ')
+export function onTerminal(
+  words: readonly string[],
+  { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
+) {
+  const command = ['env', ...Object.entries(env).map(pair => pair.join('=')), process.execPath, ...words]
+    .map(quoted)
+    .join(' ')
   const child = spawn('script', ['-qec', command, '/dev/null'], { cwd })
   let shown = ''
   child.stdout.on('data', chunk => {

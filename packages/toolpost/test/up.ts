@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { join } from 'node:path'
 import { expect } from 'vitest'
 import { outputOf } from '../../../tests/output-of.ts'
-import { packageRoot } from '../src/util/package-root.ts'
+import { COMMAND } from './command.ts'
 import { type ConsoleLine, consoleLine } from './console-line.ts'
 
 const PATIENCE = { interval: 20, timeout: 30_000 }
@@ -11,6 +10,7 @@ export interface RunningGateway extends ConsoleLine, AsyncDisposable {
   child: ChildProcess
   out(): string
   err(): string
+  exit: Promise<number | null>
 }
 
 /** Starts `toolpost up` in a folder, on a free port, and waits until it has said where it is. */
@@ -18,8 +18,7 @@ export async function startUp(
   cwd: string,
   { words = [], env = {} }: { words?: string[]; env?: Record<string, string> } = {},
 ): Promise<RunningGateway> {
-  const command = join(packageRoot(), 'bin', 'toolpost.cjs')
-  const child = spawn(process.execPath, [command, 'up', '--port', '0', ...words], {
+  const child = spawn(process.execPath, [COMMAND, 'up', '--port', '0', ...words], {
     cwd,
     env: { ...process.env, TOOLPOST_TOKEN: '', ...env },
   })
@@ -29,9 +28,7 @@ export async function startUp(
     .toContain('Press Ctrl-C to stop.')
   return {
     ...consoleLine(out()),
-    child,
-    out,
-    err,
+    ...{ child, out, err, exit },
     async [Symbol.asyncDispose]() {
       child.kill('SIGTERM')
       await exit

@@ -27,10 +27,8 @@ describe('toolpost add', { timeout: 90_000 }, () => {
     const call = await toolpost(['--config', file, 'call', 'odd__echo', 'text=hello'])
     expect(call).toMatchObject({ code: 0, out: 'hello\n' })
     expect(read()).toContain('"A": "b=c"')
-    expect(await toolpost(['--config', file, 'add', 'odd', '--', 'x'])).toMatchObject({
-      code: 2,
-      err: expect.stringContaining("already has a server 'odd'; use --force to replace it"),
-    })
+    const again = await toolpost(['--config', file, 'add', 'odd', '--', 'x'])
+    expect([again.code, again.err]).toEqual([2, expect.stringContaining("has a server 'odd'; use --force")])
     expect(await toolpost(['--config', file, 'remove', 'odd'])).toMatchObject({ code: 0 })
     expect(read().replace(/\{\s+\}/, '{}')).toBe(before)
     expect(names()).toEqual(['.toolpost', 'toolpost.json'])
@@ -38,17 +36,11 @@ describe('toolpost add', { timeout: 90_000 }, () => {
 
   it('writes nothing if it does not work, and says why', async () => {
     const { file, names } = emptyFolder()
-    const words = [
-      '--config',
-      file,
-      'add',
-      'broken',
-      '--',
-      process.execPath,
-      '-e',
-      'throw new Error("no key")',
-    ]
-    expect(await toolpost(words)).toMatchObject({ code: 1, err: expect.stringContaining('no key') })
+    const server = [process.execPath, '-e', 'throw new Error("no key")']
+    expect(await toolpost(['--config', file, 'add', 'broken', '--', ...server])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no key'),
+    })
     expect(names()).toEqual([])
   })
 })
@@ -67,9 +59,8 @@ describe('toolpost init', { timeout: 60_000 }, () => {
     expect(code).toBe(0)
     expect(err).toContain('Windsurf: skipped: ~/.codeium/windsurf/mcp_config.json:1:3')
     expect(JSON.parse(read())).toMatchObject({ include: ['~/.cursor/mcp.json'], history: { days: 30 } })
-    expect(await toolpost(['--config', file, 'call', 'odd__echo', 'text=hi'], { env })).toMatchObject({
-      out: 'hi\n',
-    })
+    const called = await toolpost(['--config', file, 'call', 'odd__echo', 'text=hi'], { env })
+    expect(called.out).toBe('hi\n')
     expect(await toolpost(['--config', file, 'init'], { env })).toMatchObject({ code: 2 })
     // What it wrote is approved; with --trust, the servers are vouched for, which an included file cannot do.
     const approved = readFileSync(join(home, '.config', 'toolpost', 'trusted.json'), 'utf8')
@@ -90,18 +81,5 @@ describe('toolpost completion', { timeout: 60_000 }, () => {
     expect(completed('toolpost', 'ca')).toEqual(['call', 'calls'])
     expect(completed('toolpost', 'call', '--t')).toEqual(['--timeout'])
     expect(completed('toolpost', '--config', 'x', 'up', '--v')).toEqual(['--voice'])
-  })
-})
-
-it('toolpost call takes server.tool, and says what is wrong', { timeout: 60_000 }, async () => {
-  const { file } = emptyFolder()
-  writeFileSync(file, JSON.stringify({ mcpServers: { odd: { command, args } } }))
-  expect(await toolpost(['--config', file, 'call', 'odd.echo', 'text=hi'])).toMatchObject({
-    code: 0,
-    out: 'hi\n',
-  })
-  expect(await toolpost(['--config', file, 'call', 'odd.nothing'])).toMatchObject({
-    code: 1,
-    err: expect.stringContaining("Tool 'odd.nothing' not found"),
   })
 })

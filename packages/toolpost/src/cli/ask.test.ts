@@ -1,21 +1,16 @@
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
-import { hasPseudoTerminal, onTerminal } from '../../test/pseudo-terminal.ts'
-import { packageRoot } from '../util/package-root.ts'
+import { hasPseudoTerminal } from '../../test/pseudo-terminal.ts'
 
-const { folder, toolpost, configFile } = commandLine()
-const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
+const { toolpost, configFile, terminal } = commandLine()
 const WAY_TO_ALLOW =
   "there is no terminal to ask at; allow it with a rule in 'policy' of toolpost.json, or run it in a terminal"
 
 const asking = (...tools: string[]) =>
   configFile({ model: 'offline', policy: [{ tools, then: 'ask', because: 'to be sure' }] })
 
-const terminal = (...words: string[]) => onTerminal([COMMAND, ...words], { cwd: folder })
-
 describe.skipIf(!hasPseudoTerminal)('toolpost call at a terminal', () => {
-  const call = () => terminal('call', 'echo', 'x=1', '--config', asking('echo'))
+  const call = () => terminal(['call', 'echo', 'x=1', '--config', asking('echo')])
 
   it('asks, and runs the call after y', async () => {
     await using person = call()
@@ -56,7 +51,7 @@ describe('toolpost call without a terminal', () => {
 
 describe.skipIf(!hasPseudoTerminal)('toolpost chat at a terminal', () => {
   it('does not take the answer for the next question of a conversation', async () => {
-    await using person = terminal('chat', '--config', asking('datetime'))
+    await using person = terminal(['chat', '--config', asking('datetime')])
     await person.sees('you> ')
     person.types('what time is it\r')
     await person.sees('[y/N] ')

@@ -1,32 +1,20 @@
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandLine, type RunOptions } from '../../test/command.ts'
-import { hasPseudoTerminal, onTerminal } from '../../test/pseudo-terminal.ts'
+import { hasPseudoTerminal } from '../../test/pseudo-terminal.ts'
 import { fakeOllama } from '../testing/index.ts'
-import { packageRoot } from '../util/package-root.ts'
 
-const { folder, toolpost, configFile } = commandLine()
-const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
+const { toolpost, configFile, terminal } = commandLine()
 const nowhere = { OLLAMA_BASE_URL: 'http://127.0.0.1:1', ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '' }
 const lamp = {
   name: 'lamp',
   description: 'The lamp',
-  parameters: {
-    type: 'object',
-    properties: { state: { enum: ['on', 'off'] }, level: { type: 'integer' } },
-    required: ['state'],
-  },
+  parameters: { type: 'object', properties: { state: { enum: ['on', 'off'] } }, required: ['state'] },
   implementation: { type: 'mock', mock_response: 'The lamp is lit' },
   sentences: ['turn [the] lamp {state}', 'break [the] lamp {state=nothing}'],
 }
 const config = configFile({ tools: [lamp] })
 const chat = (words: string[], { env, ...options }: RunOptions = {}) =>
   toolpost(['--config', config, 'chat', ...words], { env: { ...nowhere, ...env }, ...options })
-const person = (env: Record<string, string>) =>
-  onTerminal([COMMAND, '--config', config, 'chat'], {
-    cwd: folder,
-    env: Object.entries({ ...nowhere, ...env }).map(pair => pair.join('=')),
-  })
 
 describe('toolpost chat "question"', () => {
   it('prints the answer alone on stdout, the calls with their duration on stderr', async () => {
@@ -72,7 +60,7 @@ describe.skipIf(!hasPseudoTerminal)('toolpost chat, a conversation on a terminal
   it('Ctrl-C stops the answer and not the program; the history keeps what was answered', async () => {
     const replies = [{ text: ['One', ' \u001b[2J'] }, { text: 'Tw', hangs: 'after' as const }, 'Three']
     await using model = await fakeOllama({ replies })
-    await using typing = person({ OLLAMA_BASE_URL: model.url })
+    await using typing = terminal(['--config', config, 'chat'], { ...nowhere, OLLAMA_BASE_URL: model.url })
     await typing.sees(`Model: ollama:qwen3:0.6b (Ollama at ${model.url} has it)`)
     await typing.sees('you> ')
     typing.types('first\r')

@@ -6,7 +6,6 @@ import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ToolExecutor } from '../executor/executor.ts'
-import type { JsonSchema } from '../schema/json-schema.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { packageRoot } from '../util/package-root.ts'
@@ -18,16 +17,9 @@ const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/pack
 async function compile(files: Record<string, string>): Promise<{ problems: string; folder: string }> {
   const folder = mkdtempSync(join(packageRoot(), 'codegen-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const compilerOptions = {
-    strict: true,
-    noEmit: true,
-    module: 'nodenext',
-    target: 'es2023',
-    noUncheckedIndexedAccess: true,
-    exactOptionalPropertyTypes: true,
-    skipLibCheck: true,
-    types: [],
-  }
+  const target = { noEmit: true, module: 'nodenext', target: 'es2023', skipLibCheck: true, types: [] }
+  const strict = { strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true }
+  const compilerOptions = { ...target, ...strict }
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }))
   const problems = await new Promise<string>(resolve =>
@@ -36,39 +28,18 @@ async function compile(files: Record<string, string>): Promise<{ problems: strin
   return { problems, folder }
 }
 
-function managerWith(schemas: readonly (readonly [name: string, schema: JsonSchema])[]): ToolManager {
-  const tools = new ToolManager()
-  for (const [name, schema] of schemas)
-    tools.addCustomTool(
-      defineTool({
-        name,
-        description: 'ends */ here\n`${x}`',
-        schema,
-        handler: async args => ({ name, args }),
-      }),
-    )
-  return tools
-}
-
 describe('toolpost codegen', { timeout: 120_000 }, () => {
   it('writes functions that take what the tools take, and call them through the executor', async () => {
-    const tools = managerWith([
-      [
-        'switch_light',
-        {
-          type: 'object',
-          properties: { on: { type: 'boolean' }, level: { type: 'integer' }, mode: { enum: ['a', 'b'] } },
-          required: ['on'],
-        },
-      ],
-      ['fail-me', { type: 'object' }],
-    ])
-    tools.addCustomTool({
-      name: 'fails',
-      description: 'Fails',
-      schema: { type: 'object' },
-      invoke: () => Promise.reject(new Error('no light')),
-    })
+    const description = 'ends */ here\n`${x}`'
+    const properties = { on: { type: 'boolean' }, level: { type: 'integer' }, mode: { enum: ['a', 'b'] } }
+    const light = { type: 'object', properties, required: ['on'] }
+    const schema = { type: 'object' }
+    const fail = () => Promise.reject(new Error('no light'))
+    const tools = new ToolManager()
+    tools.addCustomTool(
+      defineTool({ name: 'switch_light', description, schema: light, handler: args => args }),
+    )
+    tools.addCustomTool(defineTool({ name: 'fail-me', description, schema, handler: fail }))
     const use = `import { connectTools } from './tools.js'
       const tools = connectTools({} as never)
       await tools.local.switchLight({ on: true, level: 3 })
@@ -85,14 +56,11 @@ describe('toolpost codegen', { timeout: 120_000 }, () => {
     const { connectTools } = await import(pathToFileURL(outfile).href)
     const executor = new ToolExecutor(tools)
     const connected = connectTools(executor)
-    expect(await connected.local.switchLight({ on: true })).toEqual({
-      name: 'switch_light',
-      args: { on: true },
-    })
+    expect(await connected.local.switchLight({ on: true })).toEqual({ on: true })
     await expect(connected.local.switchLight({ on: 'x' })).rejects.toMatchObject({
       cause: { code: 'invalid_arguments' },
     })
-    await expect(connected.local.fails()).rejects.toThrow('no light')
+    await expect(connected.local.failMe()).rejects.toThrow('no light')
     expect(executor.metrics.snapshot().calls).toBe(3)
   })
 })

@@ -8,17 +8,11 @@ const { folder, toolpost, configFile } = commandLine()
 const turn = {
   name: 'turn',
   description: 'Turns a light on or off.',
-  parameters: {
-    type: 'object',
-    properties: { light: { type: 'string' }, level: { type: 'integer' } },
-    required: ['light'],
-  },
+  parameters: { type: 'object', properties: { light: { type: 'string' }, level: { type: 'integer' } } },
   implementation: { type: 'builtin', handler: 'echo' },
 }
-const config = configFile({
-  tools: [turn, { ...turn, name: 'unlock' }],
-  history: { file: join(folder, 'h.db') },
-})
+const tools = [turn, { ...turn, name: 'unlock' }]
+const config = configFile({ tools, history: { file: join(folder, 'h.db') } })
 
 function evaluate(yaml: string, ...words: string[]) {
   writeFileSync(join(folder, 'c.yaml'), yaml)

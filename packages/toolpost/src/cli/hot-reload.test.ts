@@ -1,50 +1,34 @@
-import { spawn } from 'node:child_process'
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { outputOf } from '../../../../tests/output-of.ts'
+import { COMMAND } from '../../test/command.ts'
 import { configFolder, writeFiles } from '../../test/config-folder.ts'
-import { consoleLine } from '../../test/console-line.ts'
 import { closedGate, gatedServer } from '../../test/gated-server.ts'
 import { dataOf } from '../../test/gateway.ts'
-import { packageRoot } from '../util/package-root.ts'
+import { startUp } from '../../test/up.ts'
 
-const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
 const PATIENCE = { interval: 20, timeout: 30_000 }
 // Each starts several programs, and some machines are busy.
 vi.setConfig({ testTimeout: 120_000 })
 const isLinux = existsSync('/proc/self/stat')
 
 /** `toolpost up` in a folder of its own. */
-async function up(config: object | undefined) {
-  const folder = configFolder(config ? { 'toolpost.json': { model: 'offline', ...config } } : {})
-  const child = spawn(process.execPath, ['--trace-warnings', COMMAND, 'up', '--port', '0'], { cwd: folder })
-  const { out, err, exit } = outputOf(child)
-  await expect.poll(out, PATIENCE).toContain('Press Ctrl-C to stop.')
-  const { url, ask } = consoleLine(out())
+async function up(config: object) {
+  const folder = configFolder({ 'toolpost.json': { model: 'offline', ...config } })
+  const running = await startUp(folder)
+  const { ask, err } = running
   const servers = async (): Promise<{ name: string; state: string; pid: number }[]> =>
     (await dataOf(ask('api/servers'))).servers
+  const states = async () => (await servers()).map(({ name, state }) => `${name} ${state}`)
   return {
-    child,
-    folder,
-    url,
-    exit,
-    err,
-    write: (changed: Record<string, unknown>) => writeFiles(folder, changed),
+    ...{ folder, servers },
     rewrite: (next: object) => writeFiles(folder, { 'toolpost.json': { model: 'offline', ...next } }),
     says: (text: string | RegExp) => expect.poll(err, PATIENCE).toMatch(text),
-    servers,
     /** Resolves when exactly these are ready. */
-    ready: (...names: string[]) =>
-      expect
-        .poll(async () => (await servers()).map(({ name, state }) => `${name} ${state}`), PATIENCE)
-        .toEqual(names.map(name => `${name} ready`)),
+    ready: (...names: string[]) => expect.poll(states, PATIENCE).toEqual(names.map(name => `${name} ready`)),
     call: async (tool: string) =>
       (await dataOf(ask(`api/tools/${tool}/call`, { method: 'POST', body: '{}' }))).result,
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGTERM')
-      await exit
-    },
+    [Symbol.asyncDispose]: running[Symbol.asyncDispose],
   }
 }
 

@@ -50,19 +50,11 @@ describe('[F34] the command line shows no secret of a server', () => {
 })
 
 it('[F34] the log shows no secret of arguments and results, and the caller gets them unchanged', async () => {
-  const args = {
-    password: 'canary-15',
-    text: 'Bearer canary-16',
-    nested: { api_key: 'canary-17' },
-    room: 'hall',
-  }
+  const secret = { password: 'canary-15', text: 'Bearer canary-16', nested: { api_key: 'canary-17' } }
+  const args = { ...secret, room: 'hall' }
   const { out, err } = await toolpost(['call', 'echo', JSON.stringify(args), '--log-level', 'info'])
   expect(JSON.parse(out)).toEqual({ echo: args })
   const shown = { password: '[removed]', text: '[removed]', nested: { api_key: '[removed]' }, room: 'hall' }
-  expect(JSON.parse(err)).toMatchObject({
-    tool: 'echo',
-    args: shown,
-    duration_ms: expect.any(Number),
-    result: { echo: shown },
-  })
+  const record = { level: 'info', tool: 'echo', args: shown, result: { echo: shown }, msg: 'Tool call' }
+  expect(JSON.parse(err)).toMatchObject({ ...record, duration_ms: expect.any(Number) })
 })

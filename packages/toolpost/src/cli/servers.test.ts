@@ -1,5 +1,5 @@
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
 
@@ -12,43 +12,36 @@ const broken = { command: process.execPath, args: ['-e', 'console.error("no such
 describe('servers on the command line', () => {
   it('a server that hangs or fails holds up no tool of another, and is not spoken of', async () => {
     const hangs = { command: process.execPath, args: ['-e', 'setTimeout(() => {}, 60_000)'] }
-    const memory = {
-      command: process.execPath,
-      args: [
-        fileURLToPath(
-          new URL(
-            '../../../../node_modules/@modelcontextprotocol/server-memory/dist/index.js',
-            import.meta.url,
-          ),
-        ),
-      ],
-    }
-    const config = configFile({
-      mcp: { retry: { attempts: 3, baseDelayMs: 2_000 } },
-      mcpServers: { broken, memory, hangs },
-    })
-    const [called, listed] = await Promise.all([
+    const main = '@modelcontextprotocol/server-memory/dist/index.js'
+    const memory = { command: process.execPath, args: [createRequire(import.meta.url).resolve(main)] }
+    const slowly = { retry: { attempts: 3, baseDelayMs: 2_000 } }
+    const config = configFile({ mcp: slowly, mcpServers: { broken, memory, hangs } })
+    const [called, listed, failed] = await Promise.all([
       toolpost(['call', 'read_graph', '--config', config]),
       toolpost(['tools', '--config', config]),
+      toolpost(['tools', 'broken', '--config', config]),
     ])
+    expect(failed).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^Server 'broken' has no tools: /m),
+    })
     expect(called).toMatchObject({ code: 0, err: '' })
     expect(listed.code).toBe(0)
     expect(listed.out).toContain('echo(')
     expect(listed.err).toContain("Server 'hangs' is still starting; to wait for it: toolpost tools hangs\n")
   })
 
-  it.each(['slow.wanted'])(
-    'a call of %s that runs out of time while its server starts says so, and not that there is no such tool',
-    async name => {
-      const slow = { command: process.execPath, args: ['-e', 'setTimeout(() => {}, 60_000)'] }
-      const config = configFile({ mcpServers: { slow } })
-      const { code, err } = await toolpost(['call', name, '--timeout', '300', '--config', config])
-      expect({ code, err }).toEqual({
-        code: 1,
-        err: `Error: Tool '${name}' timed out after 300 ms\n  Cause: Server 'slow' is still starting\n`,
-      })
-    },
-  )
+  it('a call that runs out of time while its server starts says so, and not that there is no such tool', async () => {
+    const slow = { command: process.execPath, args: ['-e', 'setTimeout(() => {}, 60_000)'] }
+    const config = configFile({ mcpServers: { slow } })
+    const { code, err } = await toolpost(['call', 'slow.wanted', '--timeout', '300', '--config', config])
+    const cause = "  Cause: Server 'slow' is still starting\n"
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: `Error: Tool 'slow.wanted' timed out after 300 ms\n${cause}`,
+    })
+  })
 })
 
 describe('toolpost doctor', () => {
@@ -63,11 +56,8 @@ describe('toolpost doctor', () => {
 
   it('says what does not work and what to do, exit 1', async () => {
     const env = { MQTT_BROKER_URL: 'mqtt://user:hunter22@127.0.0.1:9' }
-    const { code, out } = await toolpost([
-      'doctor',
-      '--config',
-      configFile({ mcp, mcpServers: { files: { ...broken, env } } }),
-    ])
+    const config = configFile({ mcp, mcpServers: { files: { ...broken, env } } })
+    const { code, out } = await toolpost(['doctor', '--config', config])
     expect(code).toBe(1)
     expect(out).toMatch(/^✘ files +failed after 1 attempt: /m)
     expect(out).toMatch(/^ {4}stderr: no such broker$/m)
@@ -75,23 +65,12 @@ describe('toolpost doctor', () => {
     expect(out).not.toContain('hunter22')
   })
 
-  const declared = (name: string, rest: object) => ({
-    name,
-    description: 'Does something',
-    parameters: { type: 'object', properties: { place: { type: 'string' } } },
-    implementation: { type: 'mock', mock_response: 1 },
-    ...rest,
-  })
-
   it('does not approve what the configuration has and cannot work', async () => {
-    const config = configFile({
-      model: 'offline',
-      documents: './nowhere',
-      tools: [
-        declared('lost', { implementation: { type: 'builtin', handler: 'math_evil' } }),
-        declared('host', { implementation: { type: 'internal', handler: 'ledger' } }),
-      ],
-    })
+    const tools = [
+      { name: 'lost', description: 'd', implementation: { type: 'builtin', handler: 'math_evil' } },
+      { name: 'host', description: 'd', implementation: { type: 'internal', handler: 'ledger' } },
+    ]
+    const config = configFile({ model: 'offline', documents: './nowhere', tools })
     const { code, out, err } = await toolpost(['doctor', '--config', config])
     expect({ code, err }).toEqual({ code: 1, err: '' })
     const failed = out.split('\n').filter(line => line.startsWith('✘'))

@@ -64,12 +64,9 @@ describe('the token of toolpost up', () => {
       return running.token
     }
     expect(await taken({ env })).toBe(CHOSEN)
-    expect(await taken({ env: { ...env, TOOLPOST_TOKEN: 'one-of-the-environment' } })).toBe(
-      'one-of-the-environment',
-    )
-    expect(await taken({ env, words: ['--token', 'one-on-the-command-line'] })).toBe(
-      'one-on-the-command-line',
-    )
+    const other = 'another-token-of-somebody'
+    expect(await taken({ env: { ...env, TOOLPOST_TOKEN: other } })).toBe(other)
+    expect(await taken({ env: { ...env, TOOLPOST_TOKEN: CHOSEN }, words: ['--token', other] })).toBe(other)
     expect(existsSync(kept('token'))).toBe(false)
   })
 })

@@ -1,14 +1,12 @@
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { commandLine } from '../../test/command.ts'
+import { COMMAND, commandLine } from '../../test/command.ts'
 import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
 import { hasPseudoTerminal, onTerminal } from '../../test/pseudo-terminal.ts'
 import { startUp } from '../../test/up.ts'
-import { packageRoot } from '../util/package-root.ts'
 
 const { folder, toolpost } = commandLine()
-const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
 
 /** A repository with a configuration, on a machine where nothing was approved. */
 function clone() {
@@ -21,8 +19,7 @@ function clone() {
     writeFileSync(join(cwd, 'toolpost.json'), JSON.stringify({ mcpServers }))
   }
   use('Greets')
-  const person = (...words: string[]) =>
-    onTerminal([COMMAND, ...words], { cwd, env: [`XDG_CONFIG_HOME=${env.XDG_CONFIG_HOME}`] })
+  const person = (...words: string[]) => onTerminal([COMMAND, ...words], { cwd, env })
   const run = (...words: string[]) => toolpost(words, { cwd, env })
   return { cwd, env, use, run, person, hasStarted: () => existsSync(journal) }
 }

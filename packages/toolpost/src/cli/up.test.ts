@@ -5,26 +5,23 @@ import { commandLine } from '../../test/command.ts'
 import { dataOf } from '../../test/gateway.ts'
 import { isRunning } from '../../test/hostile-server/harness.ts'
 import { eventsIn, hostileServer, pidsIn } from '../../test/hostile-server/hostile-server.ts'
-import { startUp } from '../../test/up.ts'
+import { type RunningGateway, startUp } from '../../test/up.ts'
 
 const { folder, configFile, toolpost } = commandLine()
 
 /** Starts it on a port of its own and waits for its first word. */
-async function up(config: object) {
+function up(config: object) {
   const file = configFile({ model: 'offline', ...config })
-  const running = await startUp(folder, { words: ['--config', file] })
-  const exit = new Promise<number | null>(resolve => running.child.once('close', code => resolve(code)))
-  return { ...running, exit, [Symbol.asyncDispose]: running[Symbol.asyncDispose] }
+  return startUp(folder, { words: ['--config', file] })
 }
-type Running = Awaited<ReturnType<typeof up>>
 
-const call = ({ ask }: Running, tool: string, args: object = {}) =>
+const call = ({ ask }: RunningGateway, tool: string, args: object = {}) =>
   dataOf(ask(`api/tools/${tool}/call`, { method: 'POST', body: JSON.stringify(args) }))
 
 const PATIENCE = { interval: 20, timeout: 15_000 }
 
 /** Resolves when a server is there: on a busy machine that is after the first word. */
-const ready = ({ url }: Running) =>
+const ready = ({ url }: RunningGateway) =>
   expect.poll(async () => (await dataOf(fetch(`${url}healthz`))).servers.ready, PATIENCE).toBe(1)
 
 describe('toolpost up', () => {
