@@ -107,7 +107,7 @@ export class Database {
     const older = `an older Toolpost ${versions}. Use another database, or drop its schemas 'toolpost' and 'toolpost_engine' if no run in them matters any more`
     if (version !== SCHEMA_VERSION)
       throw new DatabaseProblem(`The database belongs to ${version > SCHEMA_VERSION ? newer : older}`)
-    await this.query(TABLES)
+    if (!found) await this.query(TABLES)
   }
 
   async close(): Promise<void> {
