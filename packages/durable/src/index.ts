@@ -201,12 +201,11 @@ export function createDurable(options: DurableOptions): Durable {
     if (execution) return worker.invoke(execution, call, next)
     const target = options.handsOver?.(call)
     if (!target) return next()
-    const { id, args, caller, signal, timeoutMs, ask, meta, notes } = call
-    const { onProgress } = call.options
+    const { id, args, caller, signal, timeoutMs, ask, meta, notes, options: given } = call
     const { decision } = (notes.approval ?? {}) as { decision?: string }
-    const about = { origin: 'worker', caller, signal, timeoutMs, ask, meta, onProgress, pool: target.pool }
-    const given = { ...about, approved: decision === 'approved' }
-    const result = await durable.run({ id, name: target.name, args }, given)
+    const about = { caller, signal, timeoutMs, ask, meta, onProgress: given.onProgress, pool: target.pool }
+    const more = { ...about, origin: 'worker', approved: decision === 'approved' }
+    const result = await durable.run({ id, name: target.name, args }, more)
     // How it ended says nothing about a server here.
     notes.run = result.run_id ?? null
     return { ...result, tool_name: call.name }

@@ -16,7 +16,6 @@ type OptionalText<Name extends string> = Partial<Record<Name, string | undefined
 export const RUN_STATES = ['waiting', 'approval', 'running', 'done', 'failed', 'cancelled'] as const
 export type RunState = (typeof RUN_STATES)[number]
 
-/** A journalled step of a run. */
 export type RunStep = Record<'name' | 'at', string> & OptionalText<'worker'>
 
 /** A durable call. Arguments are shortened and redacted as in logs; times are ISO 8601. `worker`: the last one that ran it. */
@@ -31,11 +30,10 @@ export interface Run
   result?: ToolResult | undefined
 }
 
-/** `before`: only runs accepted before the one with this id, for paging. */
+/** `before`: only runs older than the one with this id. */
 export type RunFilter = OptionalText<'tool' | 'caller' | 'before'> &
   Partial<{ state: RunState | undefined; limit: number | undefined }>
 
-/** A process that runs or accepts durable calls. */
 export interface DurableWorker extends Record<'id' | 'pool' | 'host' | 'seen_at' | 'started_at', string> {
   role: 'worker' | 'gateway'
   pid: number
@@ -86,10 +84,10 @@ export interface DurableOptions extends OptionalText<'databaseUrl' | 'dataDir' |
 
 export type CreateDurable = (options: DurableOptions) => Durable
 
-/** An accepted run: it ends even if processes crash. With `approval`, it waits for the decision about that. */
+/** It ends even if processes crash. With `approval`, it waits for the decision about that. */
 export type AcceptedRun = { id: string; approval?: Approval | undefined; result: Promise<ToolResult> }
 
-/** A run that was not accepted; a conflict if the key was used for another call. */
+/** A conflict if the key was used for another call. */
 export type RefusedRun = { refused: ToolResult; isConflict?: boolean }
 
 /** `workers`: the workers or their tools changed. `approvals`: all approvals that runs are waiting for. */

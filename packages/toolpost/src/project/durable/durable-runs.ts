@@ -110,7 +110,6 @@ export function durableRuns(parts: DurableParts, settings: DurableSettings = {})
     parts.onChange({ type: 'state' })
   }
 
-  /** Publishes the tools of this process, and registers those of others. */
   function update(): void {
     if (settings.role !== 'gateway' && settings.concurrency !== 0) durable?.publish(own())
     updateRemotes()
@@ -159,7 +158,7 @@ export function durableRuns(parts: DurableParts, settings: DurableSettings = {})
   }
 
   const runs = {
-    /** Throws while the engine is being loaded. */
+    /** Throws while it is being loaded. */
     get durable(): engine.Durable {
       if (!durable) throw new Error('durable calls are starting')
       return durable
