@@ -74,7 +74,7 @@ export function createDurable(options: DurableOptions): Durable {
         const url = (await embedded?.start()) ?? new URL(options.databaseUrl ?? '')
         place = `${url.host || 'the local socket'}${url.pathname}${embedded ? ' (embedded)' : ''}`
         client = new pg.Client(connectionTo(url, database.connection)).on('error', () => {})
-        const lost = once(client, 'end').then(() => 'the connection was closed', String)
+        const lost = once(client, 'end').then(() => 'the connection was closed', ({ message }) => message)
         await client.connect()
         if (!isPrepared) await prepare(url, client)
         await enter(client)

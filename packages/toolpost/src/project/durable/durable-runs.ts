@@ -19,7 +19,7 @@ import type * as engine from '../durable.ts'
 import { stateFolder } from '../local-state.ts'
 
 /** What a command wants from durable calls; the configuration provides the rest. `create`: instead of the installed package. */
-export interface DurableSettings extends Pick<engine.DurableOptions, 'role' | 'pool' | 'concurrency'> {
+export interface DurableSettings extends Pick<engine.DurableOptions, 'role' | 'concurrency'> {
   /** Whether the process is long-lived, and keeps its name across restarts so that others wait for it. */
   stays?: boolean
   create?: engine.CreateDurable | undefined
@@ -69,12 +69,11 @@ export function durableRuns(parts: DurableParts, settings: DurableSettings = {})
   }
 
   async function create(): Promise<engine.Durable> {
-    const { stays, create = await installed(), role, ...chosen } = settings
-    const { pool = configured.pool, concurrency = configured.concurrency } = chosen
+    const { stays, create = await installed(), role, concurrency = configured.concurrency } = settings
     const folder = stateFolder(file)
     const isHere = (server: string) => server === 'local' || Object.hasOwn(mcpServers, server)
     durable = create({
-      ...{ executor, logger, onNotice: say, ...configured, role, pool, concurrency },
+      ...{ executor, logger, onNotice: say, ...configured, role, concurrency },
       limits: Object.fromEntries(Object.entries(servers).filter(([server]) => isHere(server))),
       ...(configured.databaseUrl === undefined && { dataDir: join(folder, 'postgres') }),
       ...(stays && { workerId: `${hostname().slice(0, 32)}-${fingerprint(folder).slice(0, 6)}` }),
