@@ -1,5 +1,5 @@
 // Fits the score of packages/voice-gateway/src/listening/decision.ts on one half of the voices, and reports it on the other half.
-// npm run build && node scripts/fit-voice.mjs [--sample 150] [--keep file.json]
+// npm run build && node scripts/fit-voice.mjs [--sample 220] [--report 80] [--keep file.json]
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,8 +16,8 @@ import { scoreOf, weigh } from '../packages/voice-gateway/dist/listening/decisio
 const FITTED = ['tuning', 'second', 'fourth', 'seventh']
 const REPORTED = ['held-out', 'third', 'fifth', 'unseen', 'eighth']
 const CONDITIONS = ['clean', 'pink 20 dB', 'pink 10 dB', 'reverb']
-/** Commands that may be carried out wrongly; speech that is no command never is. */
-const MOST_WRONG = 0.003
+/** The score is the log of the odds. Doing the wrong thing is as bad as seven questions that were not needed. */
+const ACT_FROM = Math.log(7)
 /** Asked about from here on: one in four is meant. */
 const ASK_FROM = Math.log(1 / 3)
 /** Acting on speech that was no command is this much worse than doing the wrong thing. */
@@ -26,8 +26,9 @@ const HEARD = ['belowFree', 'distance', 'gap']
 
 const { values: options } = parseArgs({
   options: {
-    /** This many recordings per condition and half. */
-    sample: { type: 'string', default: '150' },
+    /** This many recordings per condition of the half that is fitted, and of the other. */
+    sample: { type: 'string', default: '220' },
+    report: { type: 'string', default: '80' },
     /** A file for what the speech model heard, which takes minutes; read if it exists. */
     keep: { type: 'string' },
   },
@@ -47,9 +48,17 @@ if (options.keep) writeFileSync(options.keep, JSON.stringify(heard))
 const rows = heard.flatMap(evidenceOf)
 const fitted = rows.filter(({ half }) => FITTED.includes(half))
 const weights = fitWeights(fitted.filter(({ evidence }) => evidence))
-const actFrom = threshold(fitted)
-const thresholds = { ...weights, ACT_FROM: actFrom, ASK_FROM }
-for (const [name, value] of Object.entries(thresholds)) console.log(name, Number(value.toFixed(2)))
+const shown = Object.fromEntries(
+  Object.entries(weights).map(([name, value]) => [name, Number(value.toFixed(2))]),
+)
+console.log(
+  'WEIGHTS',
+  shown,
+  'ACT_FROM',
+  Number(ACT_FROM.toFixed(2)),
+  'ASK_FROM',
+  Number(ASK_FROM.toFixed(2)),
+)
 for (const half of [FITTED, REPORTED]) report(half)
 await project.close()
 await home.close()
@@ -57,8 +66,11 @@ await home.close()
 async function hearAll() {
   const folder = mkdtempSync(join(tmpdir(), 'fit-voice-'))
   const voices = ['espeak-ng:', 'flite:']
-  const chosen = [FITTED, REPORTED].flatMap(halves =>
-    CONDITIONS.flatMap(condition => sampled(plan({ halves, voices, conditions: [condition] }))),
+  const chosen = [
+    [FITTED, Number(options.sample)],
+    [REPORTED, Number(options.report)],
+  ].flatMap(([halves, count]) =>
+    CONDITIONS.flatMap(condition => sampled(plan({ halves, voices, conditions: [condition] }), count)),
   )
   const transcriber = new MoonshineTranscriber()
   const graph = sentences.graph({ executor })
@@ -73,10 +85,12 @@ async function hearAll() {
 }
 
 /** Evenly spread, and the same each time. */
-function sampled(recordings) {
-  const step = Math.max(1, recordings.length / Number(options.sample))
-  const count = Math.floor(recordings.length / step)
-  return Array.from({ length: count }, (_, n) => recordings[Math.floor(n * step)])
+function sampled(recordings, count) {
+  const step = Math.max(1, recordings.length / count)
+  return Array.from(
+    { length: Math.floor(recordings.length / step) },
+    (_, n) => recordings[Math.floor(n * step)],
+  )
 }
 
 /** What speaks for the likeliest sentence, and whether it is what was said. */
@@ -124,18 +138,6 @@ function fitWeights(rows) {
   return weights
 }
 
-/** The lowest score above which hardly a command is wrong, and nothing else is carried out. */
-function threshold(rows) {
-  const scored = rows
-    .filter(({ evidence }) => evidence)
-    .map(row => ({ ...row, score: scoreOf(row.evidence, weights) }))
-  const most = MOST_WRONG * rows.filter(({ isCommand }) => isCommand).length
-  const wrong = scored.filter(({ isCommand, isRight }) => isCommand && !isRight).map(({ score }) => score)
-  const other = scored.filter(({ isCommand }) => !isCommand).map(({ score }) => score)
-  const limit = wrong.sort((a, b) => b - a)[Math.floor(most)] ?? 0
-  return Math.max(limit, ...other) + 0.01
-}
-
 function report(halves) {
   const columns = ['condition', 'commands', 'right', 'asked', 'wrong', 'acted on other speech']
   console.log(`\n${halves.join(', ')}\n| ${columns.join(' | ')} |\n|---|---:|---:|---:|---:|---:|`)
@@ -146,7 +148,7 @@ function report(halves) {
     const commands = all.filter(({ isCommand }) => isCommand)
     const others = all.filter(({ isCommand }) => !isCommand)
     const share = isIt => `${((100 * commands.filter(isIt).length) / commands.length).toFixed(1)} %`
-    const acts = row => scoreFor(row) >= actFrom
+    const acts = row => scoreFor(row) >= ACT_FROM
     const cells = [
       name,
       commands.length,

@@ -69,7 +69,8 @@ export function graphOf(grammar: Grammar | undefined): SentenceGraph {
   }
   const { before = [], after = [], joint = [] } = language.spoken
   const said = (texts: readonly string[]) => ofNode(anyOf(texts.map(keysOf)))
-  const command = ofBlocks(isFirst)
+  // Remarks ("it is too warm") are understood, but not listened for: too much sounds like them.
+  const command = ofBlocks(block => isFirst(block) && !block.aside)
   anything = command
   const later = ofBlocks(({ dialogue }) => dialogue === 'later')
   whole.arcs[0]?.push([command, 1], [later, 3], [said(before), 2])

@@ -239,10 +239,8 @@ describe('speaking', () => {
   it('is silent about what it overheard and did not understand; what it understood it answers', async () => {
     const { background, speaker } = voice()
     const overheard = true
-    expect(await answerTo(background, { text: 'pass me the salt', overheard })).toMatchObject({
-      outcome: 'failed',
-      error: 'it was not understood',
-    })
+    const failed = { outcome: 'failed', error: 'it was not understood' }
+    expect(await answerTo(background, { text: 'pass me the salt', overheard })).toMatchObject(failed)
     await answerTo(background, { text: 'turn on the lamp', overheard })
     await answerTo(background, { text: 'pass me the salt' })
     expect(speaker.said.slice(0, 2)).toEqual(['The lamp is on.', 'I did not understand that.'])

@@ -89,9 +89,8 @@ async function start({ project: replaced, ...options }: Start = {}) {
 describe('starting', () => {
   it('MQTT, model and speech are under way, and answer, while MCP is still being tried', async () => {
     const { url } = await aedesBroker()
-    const { gateway, mcp, clock, logger, bus, stateOf } = await start({
-      voice: { microphone: false, mqtt: { url } },
-    })
+    const voice = { microphone: false, mqtt: { url } }
+    const { gateway, mcp, clock, logger, bus, stateOf } = await start({ voice })
     const isReady = vi.fn()
     const ready = gateway.ready().then(isReady)
     await waitFor(() => expect(mcp.status()).toMatchObject([{ state: 'starting', attempts: 1 }]))

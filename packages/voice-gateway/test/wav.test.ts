@@ -11,9 +11,9 @@ const wav = writeWav(second)
 const hasSox = hasPart('sox')
 
 /** A copy of the one-second file with some of its bytes overwritten. */
-function altered(change: (view: DataView, bytes: Uint8Array) => void, file: Uint8Array = wav): Uint8Array {
-  const bytes = Uint8Array.from(file)
-  change(new DataView(bytes.buffer), bytes)
+function altered(change: (view: DataView) => void): Uint8Array {
+  const bytes = Uint8Array.from(wav)
+  change(new DataView(bytes.buffer))
   return bytes
 }
 
@@ -108,9 +108,8 @@ describe('readWav', () => {
     const lie = fc.tuple(fc.nat(43), fc.oneof(fc.nat(255), fc.constantFrom(0, 1, 2, 3, 6, 7, 255)))
     await fc.assert(
       fc.asyncProperty(fc.array(lie, { minLength: 1, maxLength: 6 }), fc.nat(444), async (lies, length) => {
-        const lying = altered((_, bytes) => {
-          for (const [at, byte] of lies) bytes[at] = byte
-        }, small)
+        const lying = Uint8Array.from(small)
+        for (const [at, byte] of lies) lying[at] = byte
         await staysSane(lying)
         await staysSane(lying.subarray(0, length))
       }),

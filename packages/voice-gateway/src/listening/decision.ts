@@ -33,14 +33,14 @@ export interface Evidence {
 
 /** Fitted by scripts/fit-voice.mjs on one half of the voices. */
 const WEIGHTS: Readonly<Record<keyof Evidence | 'heard' | 'certain', number>> = {
-  heard: 8.47,
-  belowFree: -0.49,
-  distance: -5.68,
-  gap: -1.07,
-  certain: 0.91,
-  margin: 0.73,
+  heard: 11.56,
+  belowFree: -0.76,
+  distance: -5.23,
+  gap: -1.2,
+  certain: 0.15,
+  margin: 0.87,
 }
-const ACT_FROM = 2.48
+const ACT_FROM = 1.95
 const ASK_FROM = -1.1
 /** How many nats a phone counts that differs from the free transcript, when sentences are compared with each other. */
 const PHONE_NATS = 0.6

@@ -97,15 +97,17 @@ export function logProbability({ logits, logSum }: Row, token: number): number {
   return (logits[token] ?? Number.NEGATIVE_INFINITY) - logSum
 }
 
-/** One plain loop, because each step has a million values; those far below the highest so far add nothing. */
+/** Plain loops, because each step has half a million values; those far below the highest add nothing. */
 function rowOf(logits: Float32Array): Row {
   let highest = Number.NEGATIVE_INFINITY
-  let sum = 0
   for (let at = 0; at < logits.length; at++) {
     const logit = logits[at] as number
-    if (logit < highest - NEGLIGIBLE) continue
-    sum += Math.exp(logit)
     if (logit > highest) highest = logit
   }
-  return { logits, logSum: Math.log(sum) }
+  let sum = 0
+  for (let at = 0; at < logits.length; at++) {
+    const below = highest - (logits[at] as number)
+    if (below < NEGLIGIBLE) sum += Math.exp(-below)
+  }
+  return { logits, logSum: highest + Math.log(sum) }
 }
