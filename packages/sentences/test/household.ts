@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
 import {
   type CallResult,
   type Dialogue,
@@ -22,6 +23,19 @@ export interface HouseholdDevice {
   /** Its state is not known yet. */
   isUnread?: boolean
 }
+
+interface Home {
+  scenes: string[]
+  floors?: Record<string, string[]>
+  devices: readonly HouseholdDevice[]
+}
+
+const { home, cottage, ...others } = parse(
+  readFileSync(new URL('homes.yaml', import.meta.url), 'utf8'),
+) as Record<'home' | 'cottage' | string, Home> & Record<'home' | 'cottage', Home>
+
+export { cottage as COTTAGE, others as OTHER_HOMES }
+export const { devices: HOME, scenes: SCENES } = home
 
 const text = { type: 'string' }
 const object = (properties: object) => ({ type: 'object', properties })

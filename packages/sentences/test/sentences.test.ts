@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type PlannedCall, Sentences, type ToolInfo } from '../src/index.ts'
-import { type HouseholdDevice, household } from './household.ts'
-import { HOME } from './household-home.ts'
+import { HOME, type HouseholdDevice, household } from './household.ts'
 
 const text = { type: 'string' }
 const issues: ToolInfo = {
