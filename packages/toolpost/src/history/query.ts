@@ -44,7 +44,7 @@ export class FilterError extends Error {
 }
 
 type Value = string | number
-type Parse = (text: string, now: number) => Value | false | undefined
+type Parse = (text: string) => Value | false | undefined
 
 const OUTCOMES = ['ok', 'failed', ...FAILURE_CODES]
 const TIMES = '90s, 15m, 1h, 2d, a date such as 2026-01-31, or milliseconds since 1970'
@@ -69,14 +69,14 @@ const FIELDS: Record<keyof CallQuery, [condition: string, parse?: Parse, expecte
 }
 
 /** Reads a query as written on a command line or in a URL. Throws a FilterError. */
-export function parseQuery(given: Readonly<Record<string, string | undefined>>, now = Date.now()): CallQuery {
+export function parseQuery(given: Readonly<Record<string, string | undefined>>): CallQuery {
   const names = Object.keys(FIELDS)
   const parsed = Object.entries(given).flatMap(([name, text]) => {
     if (!text) return []
     if (!names.includes(name))
       throw new FilterError(`unknown parameter '${name}'; expected one of ${names.join(', ')}`)
     const [, parse = (given: string) => given, expected] = FIELDS[name as keyof CallQuery]
-    const value = parse(text, now)
+    const value = parse(text)
     if (value) return [[name, value]]
     throw new FilterError(`invalid ${name} '${text.slice(0, 50)}'; expected ${expected}`)
   })
@@ -85,9 +85,9 @@ export function parseQuery(given: Readonly<Record<string, string | undefined>>, 
 
 const UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
-function parseTime(text: string, now: number): number | undefined {
+function parseTime(text: string): number | undefined {
   const [, amount, unit = ''] = /^(\d{1,9}(?:\.\d+)?)\s*([smhdw])$/.exec(text) ?? []
-  if (amount !== undefined) return now - Number(amount) * (UNITS[unit] ?? 0)
+  if (amount !== undefined) return Date.now() - Number(amount) * (UNITS[unit] ?? 0)
   if (/^\d{10,16}$/.test(text)) return Number(text)
   return /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : undefined
 }
