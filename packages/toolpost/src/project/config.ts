@@ -32,7 +32,8 @@ export interface ToolpostConfig {
   bigResults?: 'keep' | 'cut'
   documents?: string
   search?: { searxng?: string }
-  gateway?: Texts<'host'> & {
+  gateway?: {
+    host?: string
     port?: number
     token?: string | false
     oauth?: OAuthConfig
@@ -41,10 +42,7 @@ export interface ToolpostConfig {
   policy?: PolicyRule[]
   approvals?: { timeoutMs?: number; notify?: NotifyConfig }
   pins?: 'off' | 'warn' | 'hold'
-  clients?: Record<
-    string,
-    Lists<'tools' | 'resources' | 'prompts'> & { token: string; approves?: boolean; toolSearch?: boolean }
-  >
+  clients?: Record<string, ClientConfig>
   limits?: Partial<Record<'tools' | 'servers' | 'callers', Record<string, LimitOptions>>> & {
     breaker?: { failures?: number; coolDownMs?: number } | boolean
   }
@@ -57,6 +55,12 @@ export interface ToolpostConfig {
 
 export interface NotifyConfig extends Texts<'url' | 'secret'> {
   mqtt?: { url: string; topic: string } & Texts<'username' | 'password'>
+}
+
+interface ClientConfig extends Lists<'tools' | 'resources' | 'prompts'> {
+  token: string
+  approves?: boolean
+  toolSearch?: boolean
 }
 
 /** The gateway as an OAuth resource server: whose tokens it accepts, and which tools they grant access to. */

@@ -43,8 +43,6 @@ const READ_ONCE = ['durable', 'executor', 'gateway', 'voice', 'log'] as const
 /** Editors write in several steps: everything within this time is one change. */
 const QUIET_MS = 150
 
-export type Configuration = ReturnType<typeof createConfiguration>
-
 export function createConfiguration(
   resolved: ResolvedConfig,
   read: () => Promise<ResolvedConfig>,
@@ -149,9 +147,9 @@ function changesBetween(before: ResolvedConfig, after: ResolvedConfig): ReloadCh
 
 /** In one line, naming what takes effect only after a restart. */
 function changesText(changes: ReloadChanges, before: ResolvedConfig, after: ResolvedConfig): string {
-  const { added, removed, changed } = changes
   const late = READ_ONCE.filter(key => differs(before, after, key))
-  const lists = { added, restarted: changed, removed, 'restart Toolpost to apply': late }
+  const { added, removed, changed: restarted } = changes
+  const lists = { added, restarted, removed, 'restart Toolpost to apply': late }
   const parts = Object.entries(lists).filter(([, names]) => names.length > 0)
   const shown = parts.map(([what, names]) => `${what} ${names.join(', ')}`).join('; ')
   return `Configuration reloaded${shown ? `: ${shown}` : ''}`

@@ -1,8 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
-import { dataOf } from '../../test/gateway.ts'
 import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
-import { createGateway } from '../gateway/gateway.ts'
 import { silentLogger } from '../logging/logger.ts'
 import type { ServerStatus } from '../mcp/index.ts'
 import { openProject, type Project } from './index.ts'
@@ -20,14 +18,10 @@ async function open(config: object): Promise<Project> {
   return project
 }
 
-const address = 'http://127.0.0.1:4040'
-
 describe('the breaker of a project', () => {
-  const time = async (project: Project, times: number) => {
-    for (let n = 0; n < times; n++) await project.executor.run({ name: 'never' })
-  }
-  /** For calls that have to be answered: the server's own 20 ms are for those that never are. */
-  const patient = { timeoutMs: 10_000 }
+  /** For a call that has to be answered: the server's own 20 ms are for those that never are. */
+  const echo = (project: Project) =>
+    project.executor.run({ name: 'hostile__echo', args: { text: 'x' } }, { timeoutMs: 10_000 })
   const shown = (project: Project) => project.status().servers[0]?.breaker
 
   it('is on for servers: shown in the status, told of, and closed again when the server was restarted', async () => {
@@ -36,29 +30,19 @@ describe('the breaker of a project', () => {
     expect(shown(project)).toEqual({ state: 'closed', failures: 0 })
     const told: ServerStatus[] = []
     project.on('server', status => told.push(status))
-    await time(project, 5)
+    for (let n = 0; n < 5; n++) await project.executor.run({ name: 'never' })
     expect(shown(project)).toMatchObject({ state: 'open', failures: 5, retryAt: expect.any(String) })
     expect(told.at(-1)).toMatchObject({ name: 'hostile', breaker: { state: 'open' } })
     expect(await project.executor.run({ name: 'echo' })).toMatchObject({ success: true })
-    expect(await project.executor.run({ name: 'hostile__echo', args: { text: 'x' } }, patient)).toMatchObject(
-      {
-        code: 'unavailable',
-        error: expect.stringMatching(
-          /the last 5 calls to server 'hostile' failed, so calls are paused; next attempt in \d+ s$/,
-        ),
-      },
-    )
-    const gateway = createGateway({ token: false, project })
-    const { servers } = await dataOf(gateway.fetch(new Request(`${address}/api/servers`)))
-    expect(servers).toMatchObject([{ name: 'hostile', breaker: { state: 'open', failures: 5 } }])
+    expect(await echo(project)).toMatchObject({
+      code: 'unavailable',
+      error: expect.stringMatching(
+        /the last 5 calls to server 'hostile' failed, so calls are paused; next attempt in \d+ s$/,
+      ),
+    })
     await project.restart('hostile')
     expect(shown(project)).toEqual({ state: 'closed', failures: 0 })
-    expect(await project.executor.run({ name: 'hostile__echo', args: { text: 'x' } }, patient)).toMatchObject(
-      {
-        success: true,
-      },
-    )
-    await gateway.close()
+    expect(await echo(project)).toMatchObject({ success: true })
   })
 })
 

@@ -67,15 +67,3 @@ it.each(['websocket', 'constructor', '', 5])(
     })
   },
 )
-
-it('${input:…} of VS Code is read from TOOLPOST_INPUT_…, and fails only the server that wants it', async () => {
-  const servers = { keyed: { command: 'x', env: { KEY: '${input:api-key}' } }, free: { command: 'w' } }
-  const folder = configFolder({ 'toolpost.json': { inputs: [{ id: 'api-key' }], servers } })
-  const found = await configOf(folder, { TOOLPOST_INPUT_API_KEY: 'k' })
-  expect(found.servers).toMatchObject({ keyed: { env: { KEY: 'k' } } })
-  expect((await configOf(folder)).brokenServers).toEqual({
-    keyed: expect.stringContaining(
-      'servers.keyed.env.KEY: the environment variable TOOLPOST_INPUT_API_KEY is not set',
-    ),
-  })
-})

@@ -159,51 +159,23 @@ describe('close', () => {
         logger: () => logger,
         voice: async () => ({
           ready: async () => {},
-          status: () => [],
+          status: () => [{ name: 'mqtt', state: 'ready', text: '' }],
           close: () => Promise.reject(new Error('the microphone is stuck')),
           transcribe: vi.fn(),
         }),
       },
     )
+    const parts = vi.fn()
+    project.on('voice', parts)
+    expect(project.status().voice).toMatchObject([{ name: 'voice', state: 'starting' }])
     await project.keepHistory()
     await project.start()
+    expect(parts).toHaveBeenLastCalledWith([{ name: 'mqtt', state: 'ready', text: '' }])
     const history = project.history()
     expect(pids().filter(isRunning)).toHaveLength(1)
     await project.close()
     expect(pids().filter(isRunning)).toEqual([])
     expect(history?.status().state).toBe('closed')
     expect(logger.at('warn').map(({ fields }) => fields)).toContainEqual({ error: 'the microphone is stuck' })
-  })
-})
-
-describe('the voice gateway of a project', () => {
-  const part = (state: 'ready' | 'missing') => ({ name: 'mqtt', state, text: state })
-
-  it('is started and ended with it, and tells of its parts', async () => {
-    let state: 'ready' | 'missing' = 'ready'
-    let change = () => {}
-    const close = vi.fn(async () => {})
-    const { project } = open(
-      { model: 'offline' },
-      {
-        voice: async (_project, { onChange }) => {
-          change = onChange
-          return { ready: async () => {}, status: () => [part(state)], close, transcribe: vi.fn() }
-        },
-      },
-    )
-    const parts = vi.fn()
-    project.on('voice', parts)
-    expect(project.voice()).toBeUndefined()
-    expect(project.status().voice).toMatchObject([{ name: 'voice', state: 'starting' }])
-    await project.start()
-    expect(project.voice()).toBeDefined()
-    expect(parts).toHaveBeenLastCalledWith([part('ready')])
-    state = 'missing'
-    change()
-    expect(parts).toHaveBeenLastCalledWith([part('missing')])
-    await project.close({ drainMs: 5 })
-    expect(close).toHaveBeenCalledWith({ drainMs: 5 })
-    expect(project.voice()).toBeUndefined()
   })
 })

@@ -75,11 +75,6 @@ describe('reload', () => {
       { tools: [{ ...greeting('x'), parameters: { type: 'string' } }] },
       /tools\[0\]: Tool 'greet' cannot be used/,
     ],
-    [
-      'a token that is not set',
-      { clients: { me: { token: '${NO_SUCH_TOKEN}' } } },
-      /NO_SUCH_TOKEN is not set/,
-    ],
   ])('[F59] changes nothing if there is a mistake: %s', async (_what, mistake, problem) => {
     const { project, rewrite, write } = await open({
       mcpServers: { a: gatedServer('a') },

@@ -33,17 +33,10 @@ export function sampling(executor: ToolExecutor, choose: () => Promise<ChosenCli
     })
     const { origin, ask, caller } = from ?? {}
     const signals = [signal, from?.signal].filter(each => each !== undefined)
-    const result = await executor.run(
-      { name: tool.name, args: request },
-      // An unnamed caller is identified by its origin.
-      {
-        origin,
-        ask,
-        also: [tool],
-        caller: caller === origin ? undefined : caller,
-        signal: AbortSignal.any(signals),
-      },
-    )
+    // An unnamed caller is identified by its origin.
+    const by = { origin, ask, caller: caller === origin ? undefined : caller }
+    const options = { ...by, also: [tool], signal: AbortSignal.any(signals) }
+    const result = await executor.run({ name: tool.name, args: request }, options)
     if (!result.success) throw new Error(result.error)
     const { text, ...rest } = result.result as Awaited<ReturnType<typeof writer.write>>
     return { role: 'assistant', content: { type: 'text', text }, ...rest }
