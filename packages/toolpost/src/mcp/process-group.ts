@@ -18,8 +18,14 @@ const groups = new Set<number>()
 
 /** Registers a server's process, which must not outlive this one. */
 export function adoptGroup(leader: number): void {
+  if (!process.listeners('exit').includes(killAll)) process.on('exit', killAll)
   groups.add(leader)
   void watch()
+}
+
+/** On Windows, which has no watchdog, nothing else ends servers when this program exits without closing them. */
+function killAll(): void {
+  for (const group of groups) signalGroup(group, 'SIGKILL')
 }
 
 /** Signals a group; returns whether there was anything to signal. On Windows, which has no signals, it kills the tree. */
