@@ -74,13 +74,13 @@ export function createDurable(options: DurableOptions): Durable {
         const url = (await embedded?.start()) ?? new URL(options.databaseUrl ?? '')
         place = `${url.host || 'the local socket'}${url.pathname}${embedded ? ' (embedded)' : ''}`
         client = new pg.Client(connectionTo(url, database.connection)).on('error', () => {})
-        const lost = once(client, 'end').then(() => 'the connection was closed', ({ message }) => message)
+        const lost = once(client, 'end').catch(({ message }) => [message])
         await client.connect()
         if (!isPrepared) await prepare(url, client)
         await enter(client)
         become('ready', `connected to ${place}`)
         const timer = setInterval(look, LOOK_MS)
-        const reason = await Promise.race([lost, ended])
+        const [reason = 'the connection was closed'] = await Promise.race([lost, ended])
         clearInterval(timer)
         if (signal.aborted) return
         become('lost', `PostgreSQL at ${place} is unreachable (${reason}); reconnecting`)

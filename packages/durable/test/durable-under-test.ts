@@ -103,20 +103,15 @@ function countingTools(put: (id: string) => void) {
     underWay.now--
     return { id }
   }
-  const tools = new ToolManager()
-  tools.addCustomTool(defineTool({ name: 'note', description: 'Writes', schema, handler }))
-  tools.addCustomTool(defineTool({ name: 'seek', description: 'Reads', schema, readOnly: true, handler }))
   let failures = 0
-  const fail = () => {
-    throw new Error(`attempt ${++failures}`)
-  }
-  tools.addCustomTool(defineTool({ name: 'fail', description: 'Fails', schema, handler: fail }))
-  tools.addCustomTool(
-    defineTool({
-      ...{ name: 'put', description: 'Writes', schema },
-      handler: ({ id = '' }: { id?: string }) => put(id),
-    }),
-  )
+  const fail = () => Promise.reject(new Error(`attempt ${++failures}`))
+  const tools = new ToolManager()
+  const add = (name: string, handler: (args: { id?: string }) => unknown, readOnly?: boolean) =>
+    tools.addCustomTool(defineTool({ name, description: name, schema, readOnly, handler }))
+  add('note', handler)
+  add('seek', handler, true)
+  add('fail', fail)
+  add('put', ({ id = '' }) => put(id))
   return { tools, executed, underWay }
 }
 

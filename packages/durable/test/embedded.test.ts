@@ -15,10 +15,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 function open() {
   const notices: string[] = []
   const tools = new ToolManager()
-  const schema = { type: 'object' }
-  tools.addCustomTool(defineTool({ name: 'ping', description: 'Pings', schema, handler: () => 'pong' }))
-  const executor = new ToolExecutor(tools)
-  const durable = createDurable({ executor, dataDir, onNotice: notice => notices.push(notice) })
+  const ping = { name: 'ping', description: 'Pings', schema: { type: 'object' }, handler: () => 'pong' }
+  tools.addCustomTool(defineTool(ping))
+  const onNotice = (notice: string) => notices.push(notice)
+  const durable = createDurable({ executor: new ToolExecutor(tools), dataDir, onNotice })
   return { durable, notices }
 }
 
@@ -27,10 +27,7 @@ it('[F67] creates a PostgreSQL once, finds it running, starts it again if it is 
 }, async () => {
   const first = open()
   await first.durable.ready()
-  expect(first.durable.status()).toMatchObject({
-    state: 'ready',
-    text: expect.stringContaining('(embedded)'),
-  })
+  expect(first.durable.status()).toEqual({ state: 'ready', text: expect.stringContaining('(embedded)') })
   expect(first.notices).toEqual([expect.stringContaining('Creating PostgreSQL in')])
   const { run_id } = await first.durable.run({ name: 'ping' })
 

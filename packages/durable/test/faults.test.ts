@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import type { Interceptor } from 'toolpost'
 import { expect, it } from 'vitest'
 import { durableUnderTest, soon } from './durable-under-test.ts'
@@ -101,26 +100,6 @@ it('[F69] answers at the deadline while the worker is frozen, and ends the run h
   await soon(async () =>
     expect(await durable.run(look, { pool: 'elsewhere' })).toMatchObject({ success: true }),
   )
-})
-
-it('ends the runs of a worker that comes back under its name after a long time', SLOW, async () => {
-  const [first, worker] = await Promise.all([start({ role: 'gateway' }), startWorker('old')])
-  const put = { name: 'put', args: { id: 'before', hold: ['old'] } }
-  const look = { name: 'look', args: { id: 'before', hold: ['old'] } }
-  const elsewhere = (key: string) => ({ pool: 'elsewhere', key, timeoutMs: 60_000 })
-  await soon(() => accepted(first.durable, put, elsewhere('p')))
-  await accepted(first.durable, look, elsewhere('l'))
-  for (const line of ['put before', 'look before']) await soon(() => expect(noted(line)).toHaveLength(1))
-  await first.durable.close()
-  worker.kill('SIGKILL')
-  await once(worker, 'exit')
-  await query("UPDATE toolpost.workers SET seen_at = now() - interval '1 hour'")
-  const [{ durable }] = await Promise.all([start({ role: 'gateway' }), startWorker('old')])
-  const outcome = { error: expect.stringContaining('the outcome of the call is unknown') }
-  expect(await durable.run(put, elsewhere('p'))).toMatchObject(outcome)
-  // It holds again: it was started again.
-  await soon(() => expect(noted('look before')).toHaveLength(2))
-  expect(noted('put before')).toHaveLength(1)
 })
 
 it('refuses a key that was used for a tool of the same name in another pool', SLOW, async () => {

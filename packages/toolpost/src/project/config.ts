@@ -72,7 +72,7 @@ export interface OAuthConfig {
   scopes?: Readonly<Record<string, readonly string[]>> | undefined
 }
 
-export interface DurableConfig extends Texts<'databaseUrl' | 'pool'>, Lists<'tools'> {
+interface DurableConfig extends Texts<'databaseUrl' | 'pool'>, Lists<'tools'> {
   concurrency?: number
   /** By MCP server, or `local` for other tools: limits shared by all workers of the pool. */
   servers?: Record<string, { concurrency?: number; perMinute?: number }>

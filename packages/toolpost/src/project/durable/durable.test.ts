@@ -114,18 +114,16 @@ describe('a keyed call', () => {
   })
 })
 
-describe('durable.tools', () => {
-  it('names tools whose calls are runs, whoever makes them; others pay nothing', async () => {
-    const database = new MemoryDatabase()
-    const tools = [mock('pay', 'paid'), mock('look', 'seen')]
-    const { run } = await process(database, { durable: { tools: ['pa*'] }, tools })
-    expect(await run({ name: 'look' })).toMatchObject({ result: 'seen' })
-    expect(runsOf(database)).toEqual([])
-    const result = await run({ name: 'pay', id: 'c1' }, { origin: 'chat', caller: 'me' })
-    const [only] = runsOf(database)
-    expect(result).toMatchObject({ result: 'paid', run_id: only?.id, tool_call_id: 'c1' })
-    expect(only).toMatchObject({ tool: 'pay', state: 'done', caller: 'me', pool: 'default' })
-  })
+it('durable.tools names tools whose calls are runs, whoever makes them; others pay nothing', async () => {
+  const database = new MemoryDatabase()
+  const tools = [mock('pay', 'paid'), mock('look', 'seen')]
+  const { run } = await process(database, { durable: { tools: ['pa*'] }, tools })
+  expect(await run({ name: 'look' })).toMatchObject({ result: 'seen' })
+  expect(runsOf(database)).toEqual([])
+  const result = await run({ name: 'pay', id: 'c1' }, { origin: 'chat', caller: 'me' })
+  const [only] = runsOf(database)
+  expect(result).toMatchObject({ result: 'paid', run_id: only?.id, tool_call_id: 'c1' })
+  expect(only).toMatchObject({ tool: 'pay', state: 'done', caller: 'me', pool: 'default' })
 })
 
 describe('a run that a person must approve', () => {
@@ -183,18 +181,16 @@ describe('a run that a person must approve', () => {
   })
 })
 
-describe('the engine of a project', () => {
-  it('gets what the configuration says, under a name that stays', async () => {
-    const database = new MemoryDatabase()
-    const limits = { local: { concurrency: 2, perMinute: 60 }, elsewhere: { concurrency: 1 } }
-    const shared = { databaseUrl: 'postgres://u:p@db:5432/t', pool: 'home', concurrency: 4, days: 7 }
-    const durable = { ...shared, servers: limits }
-    const { project, folder } = await process(database, { durable }, { role: 'gateway' })
-    const [{ options: { workerId = '' } = {} } = {}] = database.processes
-    const own = { local: limits.local }
-    expect([...database.processes]).toMatchObject([{ options: { ...shared, limits: own, role: 'gateway' } }])
-    await project.close()
-    await process(database, {}, {}, folder)
-    expect([...database.processes].map(({ options }) => options.workerId)).toEqual([workerId, workerId])
-  })
+it('the engine of a project gets what the configuration says, under a name that stays', async () => {
+  const database = new MemoryDatabase()
+  const limits = { local: { concurrency: 2, perMinute: 60 }, elsewhere: { concurrency: 1 } }
+  const shared = { databaseUrl: 'postgres://u:p@db:5432/t', pool: 'home', concurrency: 4, days: 7 }
+  const durable = { ...shared, servers: limits }
+  const { project, folder } = await process(database, { durable }, { role: 'gateway' })
+  const [{ options: { workerId = '' } = {} } = {}] = database.processes
+  const own = { local: limits.local }
+  expect([...database.processes]).toMatchObject([{ options: { ...shared, limits: own, role: 'gateway' } }])
+  await project.close()
+  await process(database, {}, {}, folder)
+  expect([...database.processes].map(({ options }) => options.workerId)).toEqual([workerId, workerId])
 })
