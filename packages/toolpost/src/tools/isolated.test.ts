@@ -94,20 +94,18 @@ describe('an isolated builtin', () => {
   })
 })
 
-describe.skipIf(process.platform !== 'linux')('the processes of isolated builtins', () => {
-  it('are gone when the project is closed', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'toolpost-'))
-    await writeFile(join(folder, 'toolpost.json'), '{}')
-    const children = () => readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8')
-    const before = children()
-    const project = await openProject({ file: join(folder, 'toolpost.json') })
-    const call = { name: 'math_eval', args: { expression: '1 + 1' } }
-    expect(await project.executor.run(call, { timeoutMs: 15_000 })).toMatchObject({ result: { result: 2 } })
-    expect(children().length).toBeGreaterThan(before.length)
-    await project.close()
-    expect(children()).toBe(before)
-    await rm(folder, { recursive: true })
-  })
+it.runIf(process.platform === 'linux')('the children are gone when the project is closed', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'toolpost-'))
+  await writeFile(join(folder, 'toolpost.json'), '{}')
+  const children = () => readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8')
+  const before = children()
+  const project = await openProject({ file: join(folder, 'toolpost.json') })
+  const call = { name: 'math_eval', args: { expression: '1 + 1' } }
+  expect(await project.executor.run(call, { timeoutMs: 15_000 })).toMatchObject({ result: { result: 2 } })
+  expect(children().length).toBeGreaterThan(before.length)
+  await project.close()
+  expect(children()).toBe(before)
+  await rm(folder, { recursive: true })
 })
 
 describe('a program with isolated builtins', () => {
