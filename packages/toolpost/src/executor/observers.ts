@@ -6,7 +6,7 @@ import { quietly } from '../util/quietly.ts'
 import type { CallContext } from './context.ts'
 
 /** Finding the tool, fitting the arguments, an interceptor until it went on, invoking the tool. */
-export interface CallStage {
+interface CallStage {
   name: string
   /** Since the call began. */
   start_ms: number

@@ -42,7 +42,7 @@ export interface Cassette {
 }
 
 /** A file that cannot be used as a cassette. */
-export class CassetteError extends Error {
+class CassetteError extends Error {
   override name = 'CassetteError'
 }
 

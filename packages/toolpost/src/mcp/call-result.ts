@@ -70,5 +70,3 @@ export function needsInput(result: unknown): result is { inputRequests?: unknown
 export function isTask(result: unknown): result is { taskId?: unknown } {
   return isRecord(result) && result.resultType === 'task'
 }
-
-export { RpcError as McpCallError }

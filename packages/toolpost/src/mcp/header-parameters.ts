@@ -6,7 +6,7 @@ import { isObjectLike, isRecord, valueAt } from '../util/guards.ts'
  * client and a server need not read the body. The rules are those of the SDK, which does not export them.
  */
 
-export interface HeaderParameter {
+interface HeaderParameter {
   /** From the top of the arguments down to its value. */
   path: readonly string[]
   /** The header's name after `Mcp-Param-`. */

@@ -57,8 +57,6 @@ const LISTEN = 'subscriptions/listen'
 const NEWEST_ONLY = /^(server\/discover|subscriptions\/listen|tasks\/.*)$/
 const SESSIONS_ONLY = /^(ping|initialize|logging\/setLevel|resources\/(un)?subscribe)$/
 
-export type McpMethods = ReturnType<typeof createMethods>
-
 /**
  * The methods of Toolpost as an MCP server: the executor's tools, and the resources and prompts of the MCP servers. One
  * table for requests of the newest protocol, each of which stands alone, and for sessions of the older ones.
