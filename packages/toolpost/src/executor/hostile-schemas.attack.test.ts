@@ -31,21 +31,17 @@ async function attacked(
   return unharmed(() => executor.run({ name: 'attacked', args }, { repair, timeoutMs }), { executor })
 }
 
-describe('what is said about a schema', () => {
-  const LONG = 'x'.repeat(20_000)
-
-  it.each<[string, JsonSchema]>([
-    ['a type', { type: LONG }],
-    ['choices', { enum: many(8, n => `${n}${LONG}`) }],
-    ['a pattern', { type: 'string', pattern: `^${'x'.repeat(900)}$` }],
-  ])('is short, however long %s is', async (_what, a) => {
+it('what is said about a schema is short, however long its parts are', async () => {
+  const long = 'x'.repeat(20_000)
+  const enumeration = { enum: many(8, n => `${n}${long}`) }
+  for (const a of [{ type: long }, enumeration, { type: 'string', pattern: `^${'x'.repeat(900)}$` }]) {
     const executor = executorFor(object({ a }, { required: ['a'] }))
     for (const args of [{}, { a: 1 }, { a: {} }]) {
       const text = await executor.execute('attacked', args)
       expect(text).toMatch(/^Error: /)
       expect(text.length).toBeLessThan(25_000)
     }
-  })
+  }
 })
 
 describe('hostile text from a model', () => {

@@ -77,7 +77,6 @@ describe('repair', () => {
     ['more digits than a number holds', { n: 1, x: '0.1000000000000000055511151231257827' }],
     ['a fraction for an integer', { n: '1.5' }],
     ['what may be thousands', { n: 1, x: '15.500' }],
-    ['hexadecimal', { n: '0x10' }],
     ['yes for true', { n: 1, on: 'yes' }],
     ['an unsafe integer inside JSON text', { n: 1, filter: '{"level": 9007199254740993}' }],
     ['what could be meant in two ways', { n: 1, torn: 'true' }],
@@ -118,9 +117,7 @@ describe('arguments that came as text', () => {
   it.each([
     ['cut off', '{"n": 5, "note": "hel'],
     ['cut off between values', '{"n": 5, "filter": {"level": 1}'],
-    ['words', 'five please'],
     ['a hole', '{"n": 5, "tags": [1, ..., 9]}'],
-    ['a number', '5'],
     ['an unsafe integer', '{"n": 9007199254740993}'],
   ])('[F44] are refused where it is not certain: %s', async (_what, text) => {
     expect(await repaired(text)).toMatchObject({ code: 'invalid_arguments' })
