@@ -19,9 +19,7 @@ export interface Part {
   close?(options?: CloseOptions): void | Promise<void>
 }
 
-export interface CloseOptions {
-  drainMs?: number
-}
+export type CloseOptions = { drainMs?: number }
 
 /** One after the other; what fails is told, and the rest continues. */
 export async function forEach(

@@ -31,11 +31,7 @@ export function exampleServers({ isWritten = false } = {}): Record<string, Stdio
 }
 
 /** The broker of the built-in example, and a virtual home on it, unless `MQTT_BROKER_URL` names another. */
-export interface ExampleHome {
-  brokerUrl: string
-  isVirtual: boolean
-  close(): Promise<void>
-}
+export type ExampleHome = { brokerUrl: string; isVirtual: boolean; close(): Promise<void> }
 
 export async function startExampleHome(): Promise<ExampleHome> {
   const { MQTT_BROKER_URL: given } = process.env

@@ -237,9 +237,8 @@ function createContext(resolved: ResolvedConfig, options: ProjectOptions, closin
   // Outermost, so that it sees what the caller gets.
   if (bigResults) executor.use(longResults(bigResults))
   return {
-    ...{ configuration, options, executor, bigResults, logger, listeners, catalog: new Catalog() },
-    closing,
-    say,
+    ...{ configuration, options, executor, bigResults, logger, listeners, closing, say },
+    catalog: new Catalog(),
     report: options.looksForItself ? () => {} : say,
     tell: listeners.tell.bind(listeners) as typeof listeners.tell,
   }

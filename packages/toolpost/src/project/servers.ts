@@ -18,10 +18,7 @@ const GRACE_FOR_EARLIER_MS = 500
 
 const MISSING_HOME = `The example home is not installed; continuing with local tools only. To add it, run: npm i ${ZWAVE_PACKAGE}`
 
-export interface WaitOptions {
-  limitMs?: number | undefined
-  signal?: AbortSignal | undefined
-}
+type WaitOptions = { limitMs?: number | undefined; signal?: AbortSignal | undefined }
 
 /** The MCP servers of a project, and the home of the built-in example: started when they are first needed. */
 export function createServers(
@@ -209,10 +206,7 @@ export function isStartedByItself(file: string | undefined): boolean {
   return file !== undefined && starters().includes(file)
 }
 
-async function inTime(
-  work: Promise<unknown>,
-  { limitMs = MAX_TIMER_MS, signal }: WaitOptions,
-): Promise<void> {
+async function inTime(work: Promise<unknown>, { limitMs = MAX_TIMER_MS, signal }: WaitOptions) {
   const over = [signal, AbortSignal.timeout(Math.min(limitMs, MAX_TIMER_MS))]
   await unlessAborted(work, AbortSignal.any(over.filter(each => each !== undefined))).catch(() => {})
 }

@@ -7,11 +7,7 @@ import { ConfigError } from './config.ts'
 export type ConfigPath = readonly (string | number)[]
 
 /** What is wrong, and where; `key` is one that does not belong there. */
-export interface Problem {
-  path: ConfigPath
-  problem: string
-  key?: string
-}
+export type Problem = { path: ConfigPath; problem: string; key?: string }
 
 const SYNTAX = { allowTrailingComma: true }
 

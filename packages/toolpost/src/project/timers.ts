@@ -10,10 +10,7 @@ import type { ProjectContext } from './configuration.ts'
 import { readJson, stateFolder, writePrivate } from './local-state.ts'
 
 /** `text` is what to say: "The tea timer is done." */
-export interface TimerEvent {
-  name: string | undefined
-  text: string
-}
+export type TimerEvent = { name: string | undefined; text: string }
 
 /** `endsAt`: milliseconds since 1970, since it outlives the process. Its calls are made in the name of whoever set it. */
 interface KeptTimer extends Partial<Record<'name' | 'origin' | 'caller', string | undefined>> {

@@ -9,11 +9,7 @@ export interface VoiceInput {
   transcribe(wav: Uint8Array, options: { signal: AbortSignal }): Promise<Transcription>
 }
 
-export interface VoicePart {
-  name: string
-  state: 'starting' | 'ready' | 'missing'
-  text: string
-}
+export type VoicePart = { name: string; state: 'starting' | 'ready' | 'missing'; text: string }
 
 export interface VoiceGateway extends VoiceInput {
   /** Resolves when every part is ready or missing; never rejects. */
@@ -23,10 +19,8 @@ export interface VoiceGateway extends VoiceInput {
   close(options?: CloseOptions): Promise<void>
 }
 
-export type StartVoice<Project> = (
-  project: Project,
-  events: { onChange(): void; onNotice(notice: string): void },
-) => Promise<VoiceGateway>
+type VoiceEvents = { onChange(): void; onNotice(notice: string): void }
+export type StartVoice<Project> = (project: Project, events: VoiceEvents) => Promise<VoiceGateway>
 
 const VOICE_PACKAGE = 'voice-gateway'
 
@@ -66,9 +60,7 @@ export function projectVoice(open: () => Promise<VoiceGateway>, onChange: () => 
     },
     /** Its parts, except those that the rest of the project reports as well. */
     status: (): VoicePart[] =>
-      (state ? [state] : (gateway?.status() ?? [])).filter(
-        ({ name }) => name !== 'tools' && name !== 'model',
-      ),
+      state ? [state] : (gateway?.status() ?? []).filter(({ name }) => !['tools', 'model'].includes(name)),
     async close(options?: CloseOptions): Promise<void> {
       isClosed = true
       await gateway?.close(options)
