@@ -16,9 +16,10 @@ export function toolInfo(tool: Tool, tools: ToolManager): ToolInfo {
   const found = known.get(tool)
   if (found) return found
   const { name, title, description = '', readOnly, idempotent, destructive, timeoutMs } = tool
+  const raw = tool.raw?.description
   const info: ToolInfo = {
     ...{ name, title, description, readOnly, idempotent, destructive, timeoutMs },
-    rawDescription: tool.raw && String(tool.raw.description ?? ''),
+    rawDescription: typeof raw === 'string' ? raw : undefined,
     source: tools.originOf(tool)?.server ?? 'local',
     signature: signatureOf(tool),
     schema: inputSchemaOf(tool),

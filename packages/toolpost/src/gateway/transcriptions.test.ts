@@ -39,7 +39,7 @@ describe('POST /api/transcriptions', () => {
     expect(heard.map(bytes => Buffer.from(bytes).toString())).toEqual([Buffer.from(wav).toString()])
   })
 
-  it('[F40] is waited for when the gateway closes, up to a limit', async () => {
+  it('[F40] is waited for when the gateway closes', async () => {
     const { voice, begun, understand } = patientVoice()
     const gateway = testGateway([], { voice })
     const response = send(gateway, wav)
@@ -49,11 +49,5 @@ describe('POST /api/transcriptions', () => {
     understand({ text: 'in time' })
     expect(await dataOf(await response)).toMatchObject({ text: 'in time' })
     await closed
-    const endless = patientVoice()
-    const other = testGateway([], { voice: endless.voice })
-    const unanswered = send(other, wav)
-    await endless.begun
-    await other.close({ drainMs: 0 })
-    expect((await unanswered).status).toBe(503)
   })
 })
