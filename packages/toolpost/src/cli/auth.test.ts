@@ -52,6 +52,6 @@ describe('toolpost auth', { timeout: 90_000 }, () => {
     }
     expect(await errorOf('local')).toContain("2 Error: No login needed: 'local' is not reached over HTTP")
     expect(await errorOf('remote')).toContain("'remote' has its credentials in the configuration")
-    expect(await errorOf('remot')).toContain("2 Error: No usable server 'remot'. Did you mean remote?")
+    expect(await errorOf('remot')).toContain("2 Error: No usable server 'remot'; servers: local, remote")
   })
 })

@@ -1,7 +1,6 @@
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import spawn from 'cross-spawn'
-import { similarNames } from '../executor/find.ts'
 import { Logins, type ServerLogin } from '../mcp/index.ts'
 import { listenForRedirect } from '../mcp/oauth/redirect-server.ts'
 import { describeError } from '../mcp/server-failure.ts'
@@ -30,11 +29,8 @@ export async function logIn({ open, words: [server], flags }: Context<[string]>)
 
 async function loginAt(server: string, { entryOf, logger, file, config }: Project): Promise<ServerLogin> {
   const entry = await entryOf(server)
-  if (!entry) {
-    const names = Object.keys(config.mcpServers ?? {}).map(name => ({ name }))
-    const [near] = similarNames(server, names)
-    throw new UsageError(`No usable server '${server}'${near === undefined ? '' : `. Did you mean ${near}?`}`)
-  }
+  const known = Object.keys(config.mcpServers ?? {}).join(', ')
+  if (!entry) throw new UsageError(`No usable server '${server}'; servers: ${known || 'none'}`)
   const login = new Logins({ servers: { [server]: entry }, folder: stateFolder(file), logger }).of(server)
   if (login) return login
   const why =

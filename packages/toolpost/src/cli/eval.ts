@@ -20,7 +20,7 @@ import {
   numberOf,
   print,
   printJson,
-  printList,
+  printTable,
   say,
   stop,
   UsageError,
@@ -143,7 +143,7 @@ function printReports(reports: readonly ModelReport[]): void {
     const scored = count === 0 ? '–' : `${score.toFixed(2)} (${passed} of ${count})`
     return { model: report.model, score: scored, ...figures }
   }
-  printList(reports, { rowOf })
+  printTable(reports.map(rowOf))
   for (const { model, outcomes, problem } of reports) {
     for (const { name, why } of outcomes.filter(({ passed }) => !passed))
       print(`✗ ${model}: ${name}\n    ${why.join('\n    ')}`)
@@ -221,24 +221,25 @@ function pastCases(project: Project): object[] {
 }
 
 /** A call with at least these arguments, which fit this schema. */
-interface ExpectedCall {
-  tool: string
-  args?: Record<string, unknown>
-  schema?: object
-}
+type ExpectedCall = { tool: string; args?: Record<string, unknown>; schema?: object }
 
 /** A question, as `data/eval-cases.schema.json` describes it, with what holds for the whole file. */
-interface EvalCase {
+interface EvalCase extends Omit<Written, 'expect'> {
   name: string
-  ask: string
-  /** Any call is fine if left out. */
   expect: ExpectedCall[] | undefined
   never: string[]
-  answer: string | undefined
   given: Record<string, unknown>
 }
 
-type Written = Partial<Omit<EvalCase, 'expect'>> & { ask: string; expect?: (string | ExpectedCall)[] }
+interface Written {
+  ask: string
+  name?: string
+  /** Any call is fine if left out. */
+  expect?: (string | ExpectedCall)[]
+  never?: string[]
+  answer?: string | undefined
+  given?: Record<string, unknown>
+}
 type Path = (string | number)[]
 
 const ajv = new Ajv({ strict: false, allowUnionTypes: true })
@@ -304,16 +305,9 @@ function fits(
 }
 
 /** A call that a model made, with the arguments as the tool got them. */
-interface MadeCall {
-  tool: string
-  args: unknown
-  result: ToolResult
-  isReadOnly: boolean
-}
-
+type MadeCall = { tool: string; args: unknown; result: ToolResult; isReadOnly: boolean }
 /** What a model did with a case; with an `error`, it gave no answer. */
 type Answered = { calls: readonly MadeCall[]; text: string; seconds: number; tokens: number; error?: string }
-
 type Outcome = ReturnType<typeof scoreCase>
 
 /** These never reached a tool. */

@@ -21,7 +21,7 @@ import {
   print,
   printFields,
   printJson,
-  printList,
+  printTable,
   say,
   timeText,
   UsageError,
@@ -50,14 +50,9 @@ export async function listCalls({ open, words, flags }: Context<[string?, string
     const only = id === undefined ? undefined : byPrefix(found, id, 'call', call => [call.serial, call.id])
     const calls = only ? [only] : found
     if (action === 'export') process.stdout.write((cassette ? cassetteOf : jsonLines)(calls.toReversed()))
-    else if (!only)
-      return printList(calls, {
-        json,
-        rowOf,
-        none: 'No calls. `toolpost up` records them; see toolpost calls --help',
-      })
-    else if (json) return printJson(only)
-    else printFields({ ...only, startedAt: timeText(only.startedAt) })
+    else if (json) printJson(only ?? calls)
+    else if (only) printFields({ ...only, startedAt: timeText(only.startedAt) })
+    else printTable(calls.map(rowOf), 'No calls. `toolpost up` records them; see toolpost calls --help')
     return EXIT.ok
   } finally {
     await history?.close()
@@ -200,8 +195,8 @@ export async function showRuns(context: Context<[string?]>): Promise<number> {
   const [id] = context.words
   if (cancel && id === undefined) throw new UsageError('Which run? `toolpost runs` lists them')
   const durable = await readDurable(context)
-  if (id === undefined)
-    return printList(await durable.list({ limit }), { json, rowOf: runRow, none: 'No runs.' })
+  const runs = id === undefined ? await durable.list({ limit }) : []
+  if (id === undefined) return json ? printJson(runs) : printTable(runs.map(runRow), 'No runs.')
   const run = await durable.get(id)
   if (!run) throw new UsageError(`there is no run '${id}', or it is no longer kept`)
   if (cancel) {
@@ -232,5 +227,5 @@ export async function listWorkers(context: Context): Promise<number> {
     return { id, pool, role, state, seen: timeText(seen), host, pid, running, tools: tools.join(', ') }
   }
   const none = 'No workers. Start one with `toolpost worker` or `toolpost up`.'
-  return printList(workers, { json: context.flags.json, rowOf, none })
+  return context.flags.json ? printJson(workers) : printTable(workers.map(rowOf), none)
 }

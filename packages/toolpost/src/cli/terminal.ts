@@ -73,8 +73,9 @@ export function printJson(value: unknown): number {
   return EXIT.ok
 }
 
-/** One line per field that has a value; what was recorded is escaped everywhere. */
-export function printFields(fields: object): number {
+/** As JSON, or one line per field that has a value; what was recorded is escaped everywhere. */
+export function printFields(fields: object, json = false): number {
+  if (json) return printJson(fields)
   for (const [name, value] of Object.entries(fields)) {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
     if (value !== undefined) print(escapeControls(`${name.padEnd(12)} ${text}`))
@@ -82,22 +83,12 @@ export function printFields(fields: object): number {
   return EXIT.ok
 }
 
-interface Listing<T> {
-  json?: boolean | undefined
-  /** A row of the table, by column. */
-  rowOf(one: T): Record<string, string | number>
-  /** Said if there is nothing to list. */
-  none?: string
-}
-
-/** Lists things as JSON, or as a table with a line each, which a terminal cuts at its width. */
-export function printList<T>(list: readonly T[], { json, rowOf, none = '' }: Listing<T>): number {
-  if (json) return printJson(list)
-  const [first, ...more] = list.map(rowOf)
-  if (!first) say(none)
-  const names = Object.keys(first ?? {})
-  const rows = first ? [names.map(name => name.toUpperCase()), ...[first, ...more].map(Object.values)] : []
-  const cells = rows.map(row => row.map(cell => escapeControls(String(cell))))
+/** Prints rows by column as a table, which a terminal cuts at its width; says `none` if there are none. */
+export function printTable(rows: readonly Record<string, string | number>[], none = ''): number {
+  const names = Object.keys(rows[0] ?? {})
+  if (rows.length === 0) say(none)
+  const lines = rows.length > 0 ? [names.map(name => name.toUpperCase()), ...rows.map(Object.values)] : []
+  const cells = lines.map(row => row.map(cell => escapeControls(String(cell))))
   const widths = names.map((_, at) => Math.max(...cells.map(row => row[at]?.length ?? 0)))
   const { isTTY, columns = 100 } = process.stdout
   for (const row of cells) {
@@ -117,12 +108,8 @@ export function numberOf(flags: Flags, name: keyof Flags, min: number, max: numb
 
 export const timeoutOf = (flags: Flags): number | undefined => numberOf(flags, 'timeout', 1, 2_147_483_647)
 
-/** In the local time zone. */
-export function timeText(time: number | string): string {
-  const date = new Date(time)
-  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000)
-  return local.toISOString().slice(0, 19).replace('T', ' ')
-}
+/** In the local time zone; Swedish has the format of ISO 8601. */
+export const timeText = (time: number | string): string => new Date(time).toLocaleString('sv-SE')
 
 /** `1 tool`, `2 tools`. */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
