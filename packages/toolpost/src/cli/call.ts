@@ -4,7 +4,7 @@ import type { ToolInfo } from '../gateway/api-types.ts'
 import { escapeControls } from '../logging/safe-value.ts'
 import { jsonProblem, positionIn } from '../project/source.ts'
 import { propertiesOf, requiredOf } from '../schema/json-schema.ts'
-import { isObjectLike, isRecord } from '../util/guards.ts'
+import { isObjectLike } from '../util/guards.ts'
 import type { Context } from './context.ts'
 import { isStarting, openSource } from './source.ts'
 import {
@@ -133,7 +133,7 @@ function page({ name, source, signature, description, schema, ...tool }: ToolInf
 }
 
 function exampleOf(schema: unknown): string {
-  const { examples, default: usual, enum: choices, type } = isRecord(schema) ? schema : {}
+  const { examples, default: usual, enum: choices, type } = Object(schema) as Record<string, unknown>
   const [given] = [examples, usual, choices].flat().filter(value => value !== undefined)
   const value =
     given ?? { number: 1, integer: 1, boolean: true, array: [], object: {} }[String(type)] ?? 'text'

@@ -94,16 +94,19 @@ async function localSource(project: Project) {
 /** The running gateway. Rejects with NoGateway if it does not answer. */
 function remoteSource(gateway: GatewayClient): Source {
   let conversation: string | undefined
-  const tried = async (limitMs = Number.POSITIVE_INFINITY) => {
+  /** Waits for the named server, or else for all of them within the limit. */
+  const tried = async (limitMs = Number.POSITIVE_INFINITY, name = '') => {
     for (const end = Date.now() + limitMs; ; await sleep(POLL_MS)) {
       const { servers } = await gateway.ask<{ servers: ServerStatus[] }>('/api/servers')
-      if (!servers.some(isStarting) || Date.now() > end) return servers
+      const starting = servers.filter(isStarting)
+      const isOver = Date.now() > end && !starting.some(each => each.name === name)
+      if (starting.length === 0 || isOver) return servers
     }
   }
   const list = async (query = '') => (await gateway.ask<{ tools: ToolInfo[] }>(`/api/tools${query}`)).tools
   return {
     async tools({ name, search, isComplete }) {
-      const servers = await tried(isComplete || name !== undefined ? undefined : PATIENCE_MS)
+      const servers = await tried(isComplete ? undefined : PATIENCE_MS, name)
       return { tools: await list(search && `?q=${encodeURIComponent(search)}`), servers }
     },
     async nameOf(given, timeoutMs) {
