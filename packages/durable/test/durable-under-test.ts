@@ -53,13 +53,9 @@ export function durableUnderTest() {
     // As the history does in a project.
     executor.observe(() => {})
     if (interceptor) executor.use(interceptor(() => durable))
-    const durable: Durable = createDurable({
-      executor,
-      databaseUrl: postgres.url(),
-      pool: 'here',
-      onChange: change => changes.push(change),
-      ...options,
-    })
+    const onChange = (change: DurableChange) => changes.push(change)
+    const about = { executor, databaseUrl: postgres.url(), pool: 'here', onChange }
+    const durable: Durable = createDurable({ ...about, ...options })
     open = durable
     durable.publish(tools.getTools().map(published))
     if (isAwaited) await durable.ready()
