@@ -16,8 +16,8 @@ import { scoreOf, weigh } from '../packages/voice-gateway/dist/listening/decisio
 const FITTED = ['tuning', 'second', 'fourth', 'seventh']
 const REPORTED = ['held-out', 'third', 'fifth', 'unseen', 'eighth']
 const CONDITIONS = ['clean', 'pink 20 dB', 'pink 10 dB', 'reverb']
-/** The score is the log of the odds. Doing the wrong thing is as bad as seven questions that were not needed. */
-const ACT_FROM = Math.log(7)
+/** The score is the log of the odds. Doing the wrong thing is as bad as ten questions that were not needed. */
+const ACT_FROM = Math.log(10)
 /** Asked about from here on: one in four is meant. */
 const ASK_FROM = Math.log(1 / 3)
 /** Acting on speech that was no command is this much worse than doing the wrong thing. */

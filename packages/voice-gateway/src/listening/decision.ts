@@ -40,7 +40,7 @@ const WEIGHTS: Readonly<Record<keyof Evidence | 'heard' | 'certain', number>> = 
   certain: 0.15,
   margin: 0.87,
 }
-const ACT_FROM = 1.95
+const ACT_FROM = 2.3
 const ASK_FROM = -1.1
 /** How many nats a phone counts that differs from the free transcript, when sentences are compared with each other. */
 const PHONE_NATS = 0.6
