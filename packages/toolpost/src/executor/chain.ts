@@ -47,10 +47,13 @@ function around(interceptor: Interceptor, inner: Chain): Chain {
   return context => {
     let passed: Promise<ToolResult> | undefined
     let isAnswered = false
+    let misuse: ToolResult | undefined
     const next: Next = () => {
-      // A tool that ran now would run twice, or unnoticed.
-      const problem = isAnswered ? 'after the answer' : passed && 'twice'
-      if (problem) return Promise.resolve(mistake(context, `next() was called ${problem}`))
+      if (passed || isAnswered) {
+        // A tool that ran now would run twice, or unnoticed.
+        misuse = mistake(context, `next() was called ${isAnswered ? 'after the answer' : 'twice'}`)
+        return Promise.resolve(misuse)
+      }
       context.mark(name)
       passed = inner(context)
       return passed
@@ -62,11 +65,11 @@ function around(interceptor: Interceptor, inner: Chain): Chain {
       answer = Promise.reject(error)
     }
     // Many only pass most calls on.
-    if (passed && answer === passed) return answer
+    if (passed && answer === passed && !misuse) return answer
     const ended = (result: ToolResult) => {
       if (!passed) context.mark(name)
       isAnswered = true
-      return result
+      return misuse ?? result
     }
     return Promise.resolve(answer).then(
       result => ended(isResult(result) ? result : mistake(context, 'it did not return a ToolResult')),

@@ -36,12 +36,11 @@ export class CallContext implements InvokeOptions {
   /** The arguments as the caller gave them. */
   readonly given: unknown = undefined
   readonly options: RunOptions
-  readonly origin: string | undefined
-  readonly caller: string | undefined
-  readonly conversation: string | undefined
-  readonly timeoutMs: number | undefined
-  readonly roots: Caller['roots']
-  readonly onAddresses: Caller['onAddresses']
+  readonly origin: string | undefined = undefined
+  readonly caller: string | undefined = undefined
+  readonly conversation: string | undefined = undefined
+  readonly timeoutMs: number | undefined = undefined
+  readonly roots: Caller['roots'] = undefined
   readonly services: Services
   readonly startedAt: number
   toolArgs: unknown = undefined
@@ -88,15 +87,14 @@ export class CallContext implements InvokeOptions {
   constructor(call: ToolCall | TypedCall<object, unknown>, services: Services, options = NO_OPTIONS) {
     this.services = services
     this.options = options
-    this.origin = options.origin
-    this.caller = options.caller
-    this.conversation = options.conversation
-    this.timeoutMs = options.timeoutMs
-    this.roots = options.roots
-    this.onAddresses = options.onAddresses
-    this.startedAt = options.startedAt ?? services.clock.now()
-    this.#markedAt = this.startedAt
+    this.startedAt = services.clock.now()
     try {
+      this.origin = options.origin
+      this.caller = options.caller
+      this.conversation = options.conversation
+      this.timeoutMs = options.timeoutMs
+      this.roots = options.roots
+      this.startedAt = options.startedAt ?? this.startedAt
       const { id, args, name, tool } = (call ?? {}) as ToolCall & { tool?: Tool }
       const given = name ?? tool?.name ?? '(no name)'
       if (id != null) this.id = typeof id === 'string' ? id : describeThrown(id)
@@ -109,6 +107,7 @@ export class CallContext implements InvokeOptions {
     } catch (error) {
       this.failure = toolError(`The call cannot be read: ${describeThrown(error)}`)
     }
+    this.#markedAt = this.startedAt
   }
 
   /** The arguments, fitted and validated, frozen; as given if the call cannot run. The tool gets what was seen here. */

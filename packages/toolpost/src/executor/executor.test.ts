@@ -186,12 +186,24 @@ describe('interceptors', () => {
   it('one that calls next() twice is told so; the tool runs once', async () => {
     const { executor, run, runs } = intercepted()
     executor.use(async function eager(_call, next) {
+      const answer = await next()
       await next()
-      return next()
+      return answer
     })
     const error = "The interceptor 'eager' failed: next() was called twice"
     expect(await run()).toMatchObject({ code: 'tool_error', error })
     expect(runs()).toBe(1)
+  })
+
+  it('options that cannot be read fail their call only', async () => {
+    const { executor } = intercepted()
+    const options = {
+      get caller(): string {
+        throw new Error('no caller')
+      },
+    }
+    const error = 'The call cannot be read: no caller'
+    expect(await executor.run({ name: 'any' }, options)).toMatchObject({ success: false, error })
   })
 
   it('one that calls next() after its answer does not run the tool unseen', async () => {

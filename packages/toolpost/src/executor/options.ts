@@ -79,6 +79,6 @@ export type ExecuteOptions = Pick<RunOptions, 'signal' | 'timeoutMs'>
 export type CallerOptions = Pick<RunOptions, 'origin' | 'caller' | 'conversation' | 'meta' | keyof Caller>
 
 export function callerOptions(options: CallerOptions): CallerOptions {
-  const { origin, caller, conversation, meta, peer, ask, sample, roots, onLog, onTask, onAddresses } = options
-  return { origin, caller, conversation, meta, peer, ask, sample, roots, onLog, onTask, onAddresses }
+  const { origin, caller, conversation, meta, peer, ask, sample, roots, onLog, onTask } = options
+  return { origin, caller, conversation, meta, peer, ask, sample, roots, onLog, onTask }
 }

@@ -54,7 +54,7 @@ export class Questions {
   }
 
   #ask(question: Question, asked: object): Promise<QuestionAnswer> {
-    const { message, server, schema, url, secretFields, signal, completed } = question
+    const { message, server, schema, url, secretFields, signal } = question
     const [id, askedAt] = [randomUUID(), Date.now()]
     const about = { server, ...asked, schema, url, secretFields: secretFields?.length && secretFields }
     const times = { askedAt, expiresAt: askedAt + ELICITATION_MS }
@@ -73,8 +73,6 @@ export class Questions {
       timer.hold(false)
       this.#open.set(id, { shown, settle })
       signal?.addEventListener('abort', giveUp, { once: true })
-      // Completed on the page to visit.
-      void completed?.then(() => settle({ action: 'accept' }))
       this.onChange()
     })
   }

@@ -77,6 +77,8 @@ function check(given: Schema, value: unknown, path: string[]): Problem | undefin
     const inner = [...path, key]
     const known = Array.isArray(value) ? items : (ownValue(properties, key) ?? others)
     const keys = Object.keys(properties).filter(name => !name.startsWith('$'))
+    const renamed = RENAMED[placeOf(inner)]
+    if (!known && renamed) return { path, key, problem: `'${placeOf(inner)}' is now '${renamed}'` }
     if (!known)
       return { path, key, problem: `unknown '${placeOf(inner)}'; expected one of ${keys.join(', ')}` }
     const found = check(propertyNames, key, inner) ?? check(known === true ? {} : known, entry, inner)
@@ -84,6 +86,8 @@ function check(given: Schema, value: unknown, path: string[]): Problem | undefin
   }
   return undefined
 }
+
+const RENAMED: Readonly<Record<string, string>> = { 'durable.limits': 'durable.servers' }
 
 function target({ $ref = '', ...schema }: Schema): Schema {
   return configSchema().definitions?.[$ref.replace('#/definitions/', '')] ?? schema

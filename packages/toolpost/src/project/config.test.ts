@@ -41,6 +41,7 @@ const MISTAKES: [config: object, place: string, problem: string][] = [
   [policy({ servers: ['flies'], then: 'deny' }), 'policy[0]', "there is no server 'flies' in mcpServers"],
   [policy({ callers: ['claude'], then: 'deny' }), 'policy[0]', "there is no client 'claude' in clients"],
   [policy({ args: { type: 'strin' }, then: 'deny' }), 'policy[0]', 'is not a usable JSON Schema'],
+  [{ durable: { limits: {} } }, 'durable', "'durable.limits' is now 'durable.servers'"],
 ]
 
 function oauth(settings: object) {

@@ -93,12 +93,13 @@ export function projectTimers({ executor, configuration, say: announce, tell }: 
     const { action, name, seconds = 0, less = 0, all } = args
     if (action === 'set') return set(args, by)
     if (action === 'list') {
-      const list = timers.map(timer => say('remaining', timer)).join('; ')
+      const list = timers.map(timer => say('remaining', timer)).join('. ')
       return { text: list ? `${list}.` : text('none'), timers: timers.map(shown) }
     }
     if (action === 'cancel' && all) {
+      const said = text(timers.length === 0 ? 'none' : 'cancelledAll')
       keep([])
-      return { text: text('cancelledAll') }
+      return { text: said }
     }
     // The named timer, or the only one.
     const isMeant = (each: KeptTimer) => !name || each.name?.toLowerCase() === name.toLowerCase()

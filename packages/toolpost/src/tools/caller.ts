@@ -18,8 +18,6 @@ export interface Question extends AskedBy {
   url?: string | undefined
   /** The server that asks; left out if Toolpost does. */
   server?: string | undefined
-  /** Resolves when the server reports that the visit to `url` is complete; it may never do so. */
-  completed?: Promise<void> | undefined
 }
 
 /** `cancel`: nobody decided. `reason` explains a refusal. */
@@ -78,8 +76,6 @@ export interface Caller {
   readonly onLog?: ((message: ServerLogMessage) => void) | undefined
   /** Called when the server turns the call into a long-running task. */
   readonly onTask?: (() => void) | undefined
-  /** Receives the URLs to visit before the call can be repeated; without it, each becomes a question. */
-  readonly onAddresses?: ((addresses: readonly Question[]) => void) | undefined
 }
 
 /** Larger than any real form. */

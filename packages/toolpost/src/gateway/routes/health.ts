@@ -57,7 +57,7 @@ function readiness({ source, calls }: GatewayContext): 'ready' | 'starting' | 'd
   if (calls.isDraining) return 'draining'
   const { servers, durable } = source.status()
   if (durable?.state === 'lost' || durable?.state === 'failed') return 'unavailable'
-  const isTried = servers.every(({ state, attempts }) => state !== 'starting' || attempts > 1)
+  const isTried = servers.every(({ state, attempts, error }) => state !== 'starting' || attempts > 1 || error)
   return durable?.state === 'starting' || !isTried ? 'starting' : 'ready'
 }
 
