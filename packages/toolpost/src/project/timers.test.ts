@@ -55,7 +55,7 @@ it('sets, lists, changes and cancels several timers, named or not, and announces
     'The tea timer now has 2 minutes 30 seconds left.',
   )
   expect(await ask('which timers are running')).toBe(
-    'The timer has 9 minutes left; The tea timer has 2 minutes 30 seconds left.',
+    'The timer has 9 minutes left. The tea timer has 2 minutes 30 seconds left.',
   )
   await advance(150_000)
   expect(said).toEqual(['The tea timer is done.'])
