@@ -31,22 +31,20 @@ function publicEntries() {
 }
 
 function entry(name, file) {
-  const names = exportsOf(file).sort((one, other) => one.name.localeCompare(other.name, 'en'))
+  const names = namesFrom(file, /export/).sort((one, other) => one.name.localeCompare(other.name, 'en'))
   if (names.length === 0) return `## ${name}\n\nNo names for programs.`
   const found = names.map(each => described(each, file))
-  const rows = found
-    .filter(({ isType }) => !isType)
-    .map(({ name, sentence }) => `| \`${name}\` | ${cell(sentence)} |`)
-  const types = found.filter(({ isType }) => isType).map(({ name }) => `\`${name}\``)
+  const [values, types] = [false, true].map(isType => found.filter(each => each.isType === isType))
+  const rows = values.map(each => `| \`${each.name}\` | ${cell(each.sentence)} |`)
   const table = rows.length > 0 ? [`| name | |\n|---|---|\n${rows.join('\n')}`] : []
-  return [`## ${name}`, ...table, ...(types.length > 0 ? [`Types: ${types.join(', ')}.`] : [])].join('\n\n')
+  return [
+    `## ${name}`,
+    ...table,
+    ...(types.length > 0 ? [`Types: ${types.map(each => `\`${each.name}\``).join(', ')}.`] : []),
+  ].join('\n\n')
 }
 
 /** `export { A, type B } from './file.ts'` in an index. */
-function exportsOf(file) {
-  return namesFrom(file, /export/)
-}
-
 function namesFrom(file, keyword) {
   const lists = new RegExp(`^${keyword.source} (?:type )?\\{([^}]*)\\}(?: from '([^']+)')?`, 'gm')
   return [...readFileSync(file, 'utf8').matchAll(lists)].flatMap(([, list, from]) =>
