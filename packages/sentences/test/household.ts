@@ -30,43 +30,17 @@ interface Home {
   devices: readonly HouseholdDevice[]
 }
 
-const { home, cottage, ...others } = parse(
-  readFileSync(new URL('homes.yaml', import.meta.url), 'utf8'),
-) as Record<'home' | 'cottage' | string, Home> & Record<'home' | 'cottage', Home>
+const {
+  tools: TOOLS,
+  home,
+  cottage,
+  ...others
+} = parse(readFileSync(new URL('homes.yaml', import.meta.url), 'utf8')) as Record<string, Home> &
+  Record<'home' | 'cottage', Home> & { tools: ToolInfo[] }
 
 export { cottage as COTTAGE, others as OTHER_HOMES }
 export const { devices: HOME, scenes: SCENES } = home
 
-const text = { type: 'string' }
-const object = (properties: object) => ({ type: 'object', properties })
-const level = { type: 'integer', minimum: 0, maximum: 100 }
-const HOME_TOOLS: ToolInfo[] = [
-  {
-    name: 'control_zwave_device',
-    schema: object({ deviceName: text, action: text, level: { type: 'number' } }),
-  },
-  { name: 'get_device_sensor_data', schema: object({ deviceName: text }), readOnly: true },
-  {
-    name: 'set_thermostat',
-    schema: object({ deviceName: text, temperature: { type: 'number' }, mode: text }),
-  },
-  { name: 'control_lock', schema: object({ deviceName: text, action: text }) },
-  { name: 'activate_scene', schema: object({ sceneName: text }) },
-  { name: 'check_zwave_health', schema: object({}), readOnly: true },
-  {
-    name: 'list_zwave_devices',
-    schema: object({ filter: text, includeInactive: { type: 'boolean' } }),
-    readOnly: true,
-  },
-]
-const LOCAL_TOOLS: ToolInfo[] = [
-  { name: 'datetime', schema: object({ timezone: text }), readOnly: true },
-  { name: 'volume', schema: object({ action: text, level }) },
-  { name: 'math_eval', schema: object({ expression: text }), readOnly: true },
-  { name: 'search', schema: object({ query: text }), readOnly: true },
-  { name: 'search_documents', schema: object({ query: text }), readOnly: true },
-  { name: 'echo', schema: object({}) },
-]
 const ZWAVE = ['en', 'de'].map(
   (language): SentenceFile => ({
     name: `zwave/${language}.yaml`,
@@ -92,7 +66,7 @@ export function household(
 ) {
   const state = new Map(devices.map(device => [device, device.value]))
   const sentences = Object.keys(options).length > 0 ? new Sentences(options) : shared
-  const situation = { tools: [...LOCAL_TOOLS, ...HOME_TOOLS, ...tools], files: ZWAVE }
+  const situation = { tools: [...TOOLS, ...tools], files: ZWAVE }
   let calls: string[] = []
   let volume = 40
   const listed = () => ({

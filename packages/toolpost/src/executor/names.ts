@@ -1,4 +1,4 @@
-// Argument names of MCP tools: docs/decisions/2026-11-15-argument-names.md
+// The names MCP servers expect: @langchain/mcp-adapters passes on others ([E09]), docs/decisions/2026-11-15-argument-names.md
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { safeValue } from '../logging/safe-value.ts'
