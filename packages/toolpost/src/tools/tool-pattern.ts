@@ -31,10 +31,11 @@ type NamedCall = {
  * program named: any server may choose a name that is allowed elsewhere.
  */
 export function fitsCall(pattern: string, call: NamedCall, { grants = false } = {}): boolean {
-  const { tool, server, originalName, args } = call
+  const { tool, server, originalName } = call
   if (!tool) return false
-  const isCallTool = (originalName ?? tool.name) === 'call_tool'
-  const called = isCallTool && isRecord(args) ? args.name : undefined
+  // Only then: reading the arguments of a call makes a copy.
+  const args = (originalName ?? tool.name) === 'call_tool' ? call.args : undefined
+  const called = isRecord(args) ? args.name : undefined
   const names = grants ? [tool.name] : [tool.name, originalName, called]
   return names.some(name => typeof name === 'string' && fitsName(pattern, name, server))
 }
