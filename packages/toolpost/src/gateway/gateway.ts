@@ -103,7 +103,7 @@ const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(
 const PAGE_METHODS = ['GET', 'HEAD']
 const METHODS = [...PAGE_METHODS, 'POST', 'PUT', 'PATCH', 'DELETE']
 /** A browser returns from a login without a token; its answer is identified by its state. */
-const OPEN_PATHS: readonly string[] = [...METADATA_PATHS, REDIRECT_PATH, READY_PATH, HEALTH_PATH]
+const OPEN_PATHS: readonly string[] = [REDIRECT_PATH, READY_PATH, HEALTH_PATH]
 
 /** The guard sees every request first, then the routes. */
 function createFetch(context: GatewayContext, options: GatewayOptions): Gateway['fetch'] {
@@ -134,7 +134,8 @@ function createFetch(context: GatewayContext, options: GatewayOptions): Gateway[
     logger.error({ error: safeText(error.message) }, 'Request failed')
     return failure(500, 'Internal error; see the log')
   })
-  const isOpen = (path: string) => OPEN_PATHS.includes(path) || files.has(path)
+  const isOpen = (path: string) =>
+    OPEN_PATHS.includes(path) || path.startsWith('/.well-known/') || files.has(path)
   const guard = createGuard(clients, isOpen, options.hosts)
   return (request, env = {}) => {
     const answer = (client: Awaited<ReturnType<typeof guard>>) =>
