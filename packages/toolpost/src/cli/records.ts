@@ -29,8 +29,8 @@ import {
 
 /** Where a call is looked for by its id; also the most that are exported. */
 const MAX_SEARCHED = '1000'
-/** How much of an id is shown: up to the millisecond of the call. */
-const SHOWN_ID = 13
+/** How much of an id is shown: the millisecond of the call, and what tells it from others. */
+const SHOWN_ID = 18
 
 /** `toolpost calls [show <id>|export [id]]`: past calls, straight from the history file; no gateway has to run. */
 export async function listCalls({ open, words, flags }: Context<[string?, string?]>): Promise<number> {

@@ -105,6 +105,7 @@ export class CallContext implements InvokeOptions {
       if (tool) this.options = { ...options, also: [tool] }
       if (options.signal) watch(options.signal, this)
     } catch (error) {
+      this.options = NO_OPTIONS
       this.failure = toolError(`The call cannot be read: ${describeThrown(error)}`)
     }
     this.#markedAt = this.startedAt

@@ -198,11 +198,11 @@ describe('interceptors', () => {
   it('options that cannot be read fail their call only', async () => {
     const { executor } = intercepted()
     const options = {
-      get caller(): string {
-        throw new Error('no caller')
+      get signal(): AbortSignal {
+        throw new Error('no signal')
       },
     }
-    const error = 'The call cannot be read: no caller'
+    const error = 'The call cannot be read: no signal'
     expect(await executor.run({ name: 'any' }, options)).toMatchObject({ success: false, error })
   })
 

@@ -2,7 +2,6 @@ import type { FailureCode } from '../call/failure-codes.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { CallContext } from './context.ts'
 
-/** Upper bounds of the duration histogram, in milliseconds. */
 const BOUNDS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000]
 
 /** Calls of nonexistent tools are counted under this name, so that made-up names take no memory. */

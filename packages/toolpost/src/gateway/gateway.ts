@@ -129,7 +129,8 @@ function createFetch(context: GatewayContext, options: GatewayOptions): Gateway[
   app.onError(error => {
     if (error instanceof HTTPException) return error.getResponse()
     for (const [type, status] of STATUSES)
-      if (error instanceof type) return failure(status, capitalized(describeError(error)))
+      if (error instanceof type)
+        return failure(status, type === FilterError ? capitalized(error.message) : describeError(error))
     if (error instanceof HistoryError) return busy(error.message)
     logger.error({ error: safeText(error.message) }, 'Request failed')
     return failure(500, 'Internal error; see the log')

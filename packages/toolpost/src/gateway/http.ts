@@ -203,8 +203,9 @@ export async function bodyOf<Given = Body>(c: RequestContext, types: BodyTypes):
     const value = body[key]
     if (value === undefined && key !== name) continue
     const isFit = typeof type === 'object' ? type.includes(String(value)) : typeof value === type
-    const expected = typeof type === 'object' ? `one of ${type.join(', ')}` : `of type ${type}`
-    if (!isFit || value === null || value === '' || Array.isArray(value))
+    const usual = type === 'string' ? 'a non-empty string' : `of type ${type}`
+    const expected = typeof type === 'object' ? `one of ${type.join(', ')}` : usual
+    if (!isFit || value === null || (value === '' && key === name) || Array.isArray(value))
       throw refusal(400, `'${key}' must be ${expected}`)
   }
   return body as Given

@@ -175,7 +175,9 @@ const MODELS: readonly (string | undefined)[] = ['chat', 'voice', 'mcp']
 /** Denies calls by models to tools whose definition changed, until the owner accepts the change. */
 export function pins(store: Pins): Interceptor {
   return function pins(call, next) {
-    if (call.failure || call.server === undefined || !MODELS.includes(call.origin)) return next()
+    // Over HTTP, the owner is exempt; a named client may be run by a model.
+    const isWatched = MODELS.includes(call.origin) || (call.origin === 'http' && call.caller !== undefined)
+    if (call.failure || call.server === undefined || !isWatched) return next()
     const change = store.heldChange(call.server, call.originalName ?? call.name)
     if (!change) return next()
     const { changed, server } = change

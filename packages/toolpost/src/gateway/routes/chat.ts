@@ -37,9 +37,14 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
     throw refusal(404, 'No conversation with this id')
   }
   const path = '/api/conversations/:id'
-  app.get(path, async c => json({ ...(await find(c)), owner: undefined }))
+  app.get(path, async c => {
+    const found = await find(c)
+    const turns = found.turns.map(turn => ({ ...turn, dialogue: undefined }))
+    return json({ ...found, owner: undefined, turns })
+  })
   app.patch(path, async c => {
     const { name } = await http.bodyOf<{ name: string }>(c, { name: 'string' })
+    if (!/\S/.test(name)) throw refusal(400, "'name' must be a non-empty string")
     const renamed = { ...(await find(c)), name: nameFrom(name) }
     await archive.keep(renamed)
     return json(infoOf(renamed))
@@ -57,6 +62,8 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
     const { message, turn, model } = body
     if (!/\S/.test(message) || message.length > limits.MAX_MESSAGE_LENGTH)
       throw refusal(400, `'message' must have 1 to ${limits.MAX_MESSAGE_LENGTH} characters`)
+    if (turn !== undefined && !(Number.isSafeInteger(turn) && turn >= 0))
+      throw refusal(400, "'turn' must be a whole number, 0 or greater")
     if (model !== undefined && client.isNamed)
       throw refusal(403, "Only the gateway's own token can choose a model")
     if (calls.isDraining) return http.shuttingDown()
