@@ -1,5 +1,4 @@
-// Installs and builds only what is missing or out of date. The scripts in package.json run it first.
-// Imports only Node's own modules, because it runs before anything is installed.
+// Installs and builds only what is missing or out of date; runs before anything is installed, so with Node's modules only.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'

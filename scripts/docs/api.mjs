@@ -1,5 +1,4 @@
-// docs/reference/api.md: every public name, and the first sentence of the comment on those that are not types, from the
-// compiler's declaration files.
+// docs/reference/api.md: every public name and its comment, from the compiler's declaration files.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -35,13 +34,10 @@ function entry(name, file) {
   if (names.length === 0) return `## ${name}\n\nNo names for programs.`
   const found = names.map(each => described(each, file))
   const [values, types] = [false, true].map(isType => found.filter(each => each.isType === isType))
-  const rows = values.map(each => `| \`${each.name}\` | ${cell(each.sentence)} |`)
-  const table = rows.length > 0 ? [`| name | |\n|---|---|\n${rows.join('\n')}`] : []
-  return [
-    `## ${name}`,
-    ...table,
-    ...(types.length > 0 ? [`Types: ${types.map(each => `\`${each.name}\``).join(', ')}.`] : []),
-  ].join('\n\n')
+  const rows = values.map(each => `| \`${each.name}\` | ${cell(each.sentence)} |`).join('\n')
+  const list = types.map(each => `\`${each.name}\``).join(', ')
+  const parts = [`## ${name}`, rows && `| name | |\n|---|---|\n${rows}`, list && `Types: ${list}.`]
+  return parts.filter(Boolean).join('\n\n')
 }
 
 /** `export { A, type B } from './file.ts'` in an index. */

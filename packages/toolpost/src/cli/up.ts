@@ -53,7 +53,7 @@ export async function runUp(context: Context): Promise<number> {
     `${findingsOn(project, context.telemetry?.target).map(lineOf).join('\n')}\n`,
     takenPort === undefined ? [] : `Port ${takenPort} is in use; using another one.`,
     `Console  ${consoleAddress(gateway)}`,
-    `MCP      ${url}mcp  (with the token that \`toolpost token\` prints)`,
+    `MCP      ${url}mcp${gateway.token ? '  (with the token that `toolpost token` prints)' : ''}`,
     flags.record === undefined ? [] : `Recording calls and replies to ${flags.record}`,
     flags.replay === undefined ? [] : `Replaying ${flags.replay}: tools do not run`,
     '\nPress Ctrl-C to stop.',

@@ -37,8 +37,10 @@ export function storedCall(event: CallEvent, server = 'local'): StoredCall {
     ? { success: true, result: plainValue(result.result), handle: result.handle }
     : { success: false, error: safeText(String(result.error), MAX_ERROR), code: result.code }
   const common = { tool_name: tool, execution_time_ms, tool_call_id: id, waited_ms }
+  // Not for a tool that does not exist for its caller.
+  const source = 'code' in result && result.code === 'unknown_tool' ? 'local' : nameOf(server)
   return {
-    ...{ serial, id, tool, source: nameOf(server), origin: nameOf(origin), caller: nameOf(caller) },
+    ...{ serial, id, tool, source, origin: nameOf(origin), caller: nameOf(caller) },
     ...{ args: plainValue(call.args), startedAt, durationMs: execution_time_ms, stages },
     result: { ...outcome, ...common, repairs: repairs && plainValue(repairs) },
     rule: nameOf(notes.rule),
