@@ -235,7 +235,7 @@ export class ClientCalls {
   }
 
   /** Keeps a call for its client to return to: to answer its questions, or to poll it as a task. */
-  #keep(call: ClientCall, isTask: boolean): object {
+  #keep(call: ClientCall, isTask: boolean): object | Promise<object> {
     const id = randomUUID()
     const drop = async () => {
       // A task still running when its time is up is not aborted.
@@ -246,6 +246,8 @@ export class ClientCalls {
     const own = [...this.#kept].filter(([, { client }]) => client === call.client)
     const [oldest] = own.find(([, { end }]) => end) ?? []
     if (own.length >= limits.MAX_CLIENT_CALLS && oldest === undefined) {
+      // It may have changed something already: its client waits for it.
+      if (isTask) return call.result
       call.giveUp()
       throw new RpcError('Too many calls of this client are waiting')
     }
