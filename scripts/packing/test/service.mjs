@@ -1,5 +1,6 @@
 // The Dockerfile's image without Docker: its command, environment and health check in a plain folder.
 import { spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -7,7 +8,7 @@ import { words } from './dockerfile.mjs'
 import { environment } from './project.mjs'
 
 async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
+  const server = createServer().listen(randomInt(20_000, 30_000), '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address()
   server.close()

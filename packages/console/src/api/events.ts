@@ -3,7 +3,6 @@ import type { CallRecord, Progress } from 'toolpost/gateway'
 import { create } from 'zustand'
 import { oneLine } from '../text/visible-text.ts'
 import { announce } from '../ui/toast.tsx'
-import { runningCalls } from './gateway.ts'
 import { ApiError, isRecord, request } from './http.ts'
 import { queryClient } from './queries.ts'
 import { adoptOfferedToken, currentToken, keepToken } from './token.ts'
@@ -75,8 +74,9 @@ export async function followGateway(): Promise<never> {
         ...(lastEventId !== undefined && { headers: { 'last-event-id': lastEventId } }),
       })
       failures = 0
-      useLive.setState({ connection: { state: 'open' } })
-      void refreshEverything()
+      // The stream begins with the running calls; the rest was missed while there was no connection.
+      useLive.setState(({ ended }) => ({ connection: { state: 'open' }, running: {}, ended: ended + 1 }))
+      void queryClient.invalidateQueries()
       await readEvents(response, take, SILENCE_MS)
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) {
@@ -96,16 +96,6 @@ export async function followGateway(): Promise<never> {
       setTimeout(resolve, delayMs)
     })
   }
-}
-
-/** Whatever was missed while there was no connection. */
-async function refreshEverything(): Promise<void> {
-  void queryClient.invalidateQueries()
-  const calls = await runningCalls().catch(() => [])
-  useLive.setState(({ ended }) => ({
-    running: Object.fromEntries(calls.map(call => [call.serial, call])),
-    ended: ended + 1,
-  }))
 }
 
 /** Reads a response as server-sent events until it ends, breaks, is aborted or falls silent. */

@@ -62,12 +62,6 @@ export async function searchCalls(filter: CallFilter, limit: number, cursor?: st
   return { ...page, calls: listOf<CallRecord>(page.calls) }
 }
 
-/** The calls under way. */
-export async function runningCalls(): Promise<CallRecord[]> {
-  const { calls } = await requestJson<{ calls: unknown }>('/api/calls')
-  return listOf<CallRecord>(calls).filter(call => call.result === undefined)
-}
-
 export const getCall = (serial: string) => requestJson<CallRecord>(path('calls', serial))
 export const cancelCall = (serial: string) => request(path('calls', serial), { method: 'DELETE' })
 export const exportCalls = async (filter: CallFilter) =>
