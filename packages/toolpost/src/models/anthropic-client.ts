@@ -56,9 +56,9 @@ function anthropicRules(options: Named<AnthropicClientOptions>): ProviderRules {
 function withResultBlocks(messages: readonly BaseMessage[], langchain: LangChainMessages): BaseMessage[] {
   return messages.map(message => {
     if (!langchain.ToolMessage.isInstance(message)) return message
-    const images = imagesOf(message).map(({ mimeType: media_type, data }) => ({
-      ...{ type: 'image', source: { type: 'base64', media_type, data } },
-    }))
+    const images = imagesOf(message).map(({ mimeType, data }) => {
+      return { type: 'image', source: { type: 'base64', media_type: mimeType, data } }
+    })
     const { tool_call_id: tool_use_id, content: text, status } = message
     const is_error = status === 'error'
     if (!is_error && images.length === 0) return message

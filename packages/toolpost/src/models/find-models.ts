@@ -46,8 +46,11 @@ export async function ollamaFacts(server: Server, model: string) {
   const own = typeof parameters === 'string' ? /^num_ctx\s+(\d+)/m.exec(parameters)?.[1] : undefined
   const can = (what: string) => (Array.isArray(capabilities) ? capabilities.includes(what) : undefined)
   return {
-    ...{ contextLength: Number(lengths?.[1]) || undefined, ownContext: Number(own) || undefined },
-    ...{ usesTools: can('tools'), canThink: can('thinking'), seesImages: can('vision') },
+    contextLength: Number(lengths?.[1]) || undefined,
+    ownContext: Number(own) || undefined,
+    usesTools: can('tools'),
+    canThink: can('thinking'),
+    seesImages: can('vision'),
   }
 }
 

@@ -51,7 +51,9 @@ export function fitSchema(schema: JsonSchema, provider: FittingProvider): Fitted
   const required = requiredOf(top).map(name => renames.get(name) ?? name)
   return {
     schema: {
-      ...{ type: 'object', ...Object.fromEntries(kept), properties: Object.fromEntries(named) },
+      type: 'object',
+      ...Object.fromEntries(kept),
+      properties: Object.fromEntries(named),
       ...(required.length > 0 && { required }),
     },
     nameBack: args => withNames(args, inverse(renames)),

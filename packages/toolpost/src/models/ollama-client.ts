@@ -77,10 +77,16 @@ function ollamaRules(options: Settings): ProviderRules {
         if (needed > context) logger.warn({ model: name, context, needed }, TIGHT)
         // One per turn: a ChatOllama's fetch, and with it the signal, is fixed at construction.
         const chat = new ChatOllama({
-          ...{ keepAlive, ...thinkingOf(options, known), numCtx: context, ...settings, ...style },
+          keepAlive,
+          numCtx: context,
+          ...thinkingOf(options, known),
+          ...settings,
+          ...style,
           ...(numPredict !== undefined && { numPredict }),
           ...(stop && { stop }),
-          ...{ model, baseUrl, fetch: ollamaFetch(signal, fetch) },
+          model,
+          baseUrl,
+          fetch: ollamaFetch(signal, fetch),
         })
         const ready = offered.length > 0 ? chat.bindTools(offered) : chat
         if (!isFirst) return ready.stream(shown)
