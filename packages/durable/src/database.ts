@@ -4,7 +4,7 @@ import pg from 'pg'
 import type { ToolResult } from 'toolpost'
 import type * as project from 'toolpost/project'
 import { connectionTo, DatabaseProblem } from './postgres.ts'
-import { denied, nobodyRuns, type RunRow, unknown } from './run.ts'
+import { denied, hashOf, nobodyRuns, type RunRow, unknown } from './run.ts'
 
 export const CHANNEL = 'toolpost_durable'
 const SCHEMA_VERSION = 4
@@ -107,15 +107,17 @@ export class Database {
     const older = `an older Toolpost ${versions}. Use another database, or drop its schemas 'toolpost' and 'toolpost_engine' if no run in them matters any more`
     if (version !== SCHEMA_VERSION)
       throw new DatabaseProblem(`The database belongs to ${version > SCHEMA_VERSION ? newer : older}`)
-    if (!found) await this.query(TABLES)
+    if (!found) await this.pool.query(TABLES)
   }
 
   async close(): Promise<void> {
     await this.pool?.end().catch(() => {})
   }
 
+  /** Prepares each query once per connection: planning some takes longer than everything else. */
   async query<T extends object = RunRow>(text: string, values: unknown[] = []): Promise<T[]> {
-    return (await this.pool.query<T>(text, values)).rows
+    const name = hashOf(text).slice(0, 32)
+    return (await this.pool.query<T>({ name, text, values })).rows
   }
 
   read(ids: string[]): Promise<RunRow[]> {

@@ -14,7 +14,10 @@ const note = (text: unknown) => {
 process.once('message', async ({ isNew, flags, ...options }) => {
   const isRoot = process.getuid?.() === 0
   const server = new EmbeddedPostgres({
-    ...{ ...options, authMethod: 'scram-sha-256', onLog: note, onError: note },
+    ...options,
+    authMethod: 'scram-sha-256',
+    onLog: note,
+    onError: note,
     initdbFlags: ['--encoding=UTF8', '--no-locale'],
     // PostgreSQL does not run as root; the folder then belongs to the user `postgres`.
     createPostgresUser: isRoot,

@@ -46,15 +46,10 @@ export function createDurable(options: DurableOptions): Durable {
   /** The tool that another project was warned about. */
   let clash: string | undefined
 
-  const notice = (text: string) => {
-    options.logger?.warn({ state: status.state }, text)
-    options.onNotice?.(text)
-  }
   const become = (state: DurableStatus['state'], text: string) => {
-    const isNews = [state, status.state].includes('lost') && !closing
     status = { state, text }
     onChange?.({ type: 'state' })
-    if (isNews) notice(`Durable calls: ${text}`)
+    if (state === 'lost') options.logger?.warn({}, `Durable calls: ${text}`)
   }
   const until = async (isTrue: () => boolean, limitMs = Number.POSITIVE_INFINITY) => {
     const end = performance.now() + limitMs
@@ -147,7 +142,7 @@ export function createDurable(options: DurableOptions): Durable {
     }
   })
 
-  /** Every second: who is alive, who died, and what is overdue. */
+  /** Every second: who is alive and who died; if that changed, and every five seconds, what is overdue. */
   const look = oneAtATime(async () => {
     if (closing || !isPrepared) return
     const { isChanged, dead } = await database.look()
@@ -155,10 +150,10 @@ export function createDurable(options: DurableOptions): Durable {
     // Two projects that share a database and a pool would run each other's calls.
     const tool = isChanged ? database.clash() : clash
     const problem = `⚠️ Another worker of pool '${pool}' in this database defines '${tool}' differently. If it belongs to another project, give each its own "pool" under "durable", or its own database`
-    if (tool !== undefined && tool !== clash) notice(problem)
+    if (tool !== undefined && tool !== clash) options.onNotice?.(problem)
     clash = tool
-    await database.sweep([...worker.running.keys()])
     if (looks++ % RARELY !== 0 && !isChanged) return
+    await database.sweep([...worker.running.keys()])
     await worker.clean(dead)
     await database.clean()
     catchUp()
@@ -241,14 +236,17 @@ export function createDurable(options: DurableOptions): Durable {
         const call_hash = runs.hashOf([calledAs, args ?? {}])
         const { isHere, ...to } = route(name, wanted)
         const starts = isHere && !asks
-        const run = {
-          ...{ ...to, id, tool: name, call_hash, caller, origin, key, approval },
-          call: { id: callId, args, timeoutMs, repair, meta },
-          state: asks ? 'approval' : starts ? 'running' : 'waiting',
-          ...(starts && { worker: database.process, started_at: 'now' }),
-          ...{ approved_by: given.approved ? '' : null, expires_at: asks && new Date(expiresAt) },
+        const call = { id: callId, args, timeoutMs, repair, meta }
+        const run = { id, tool: name, call_hash, call, caller, origin, key }
+        const decision = {
+          approval,
+          expires_at: asks && new Date(expiresAt),
+          approved_by: given.approved ? '' : null,
         }
-        const row = to.queue === undefined ? undefined : await database.insert(run)
+        const waits = { state: asks ? 'approval' : 'waiting' }
+        const begun = starts ? { state: 'running', worker: database.process, started_at: 'now' } : waits
+        const row =
+          to.queue === undefined ? undefined : await database.insert({ ...to, ...run, ...decision, ...begun })
         if (row && starts) worker.start(row, given)
         // Here, the executor reports progress.
         const { onProgress, ...silent } = given

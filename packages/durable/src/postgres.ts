@@ -21,8 +21,11 @@ const NAMESPACE = ['--user', '--map-user=65534', '--map-group=65534', '--']
 /** How to connect to a database, under a name. */
 export function connectionTo(url: URL, name = 'toolpost'): pg.ClientConfig {
   return {
-    ...{ connectionString: url.href, application_name: name, keepAlive: true },
-    ...{ connectionTimeoutMillis: 5_000, query_timeout: QUERY_TIMEOUT_MS },
+    connectionString: url.href,
+    application_name: name,
+    keepAlive: true,
+    connectionTimeoutMillis: 5_000,
+    query_timeout: QUERY_TIMEOUT_MS,
     options: SESSION.map(setting => `-c tcp_${setting}`).join(' '),
   }
 }

@@ -42,8 +42,16 @@ export function runOf(row: RunRow): Run {
     at ? [{ name, at: at.toISOString(), worker: /started|ended/.test(name) ? worker : undefined }] : [],
   )
   return {
-    ...{ id, tool, args: safeValue(row.call.args ?? {}), state, pool, worker, steps },
-    ...{ caller: caller ?? undefined, origin: origin ?? undefined, key: key ?? undefined },
+    id,
+    tool,
+    args: safeValue(row.call.args ?? {}),
+    state,
+    pool,
+    worker,
+    steps,
+    caller: caller ?? undefined,
+    origin: origin ?? undefined,
+    key: key ?? undefined,
     attempts: started || ended ? attempt : attempt - 1,
     created_at: accepted.toISOString(),
     started_at: started?.toISOString(),

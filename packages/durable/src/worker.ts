@@ -13,6 +13,8 @@ const VERSION = 'toolpost-3'
 const POLL_MS = 40
 const PROGRESS_EVERY_MS = 250
 const RETRY_MS = 200
+/** What DBOS may take to note which workflows have ended, before it is shut down. */
+const JOURNAL_MS = 1_000
 /** Gives up on a call that kills every worker that runs it. */
 const MAX_DEATHS = 20
 
@@ -22,6 +24,7 @@ interface Execution {
   given: DurableRunOptions
   /** Aborted if it continues elsewhere, or has ended: what comes of it here is dropped. */
   stop: AbortController
+  ended: Promise<void>
   isInvoked?: boolean
 }
 
@@ -29,10 +32,10 @@ let current: ReturnType<typeof createWorker> | undefined
 /** Outside any workflow: what a tool starts is no part of the run that invoked it. */
 const outside = AsyncLocalStorage.snapshot()
 const workflow = DBOS.registerWorkflow(
-  (id: string, attempt: number) => outside(async () => current?.execute(id, attempt)),
+  (id: string, attempt: number) => outside(async () => current?.perform(id, attempt)),
   { name: 'toolpost.call' },
 )
-const nameOf = ({ id, attempt }: RunRow) => `${id}:${attempt}`
+const nameOf = ({ id, attempt }: Pick<RunRow, 'id' | 'attempt'>) => `${id}:${attempt}`
 
 /** The execution that a call in the executor belongs to. */
 export function executionOf({ options }: CallContext): Execution | undefined {
@@ -51,30 +54,50 @@ export function createWorker(database: Database, options: DurableOptions, onEnd:
   /** Those that DBOS polls, and what they were given. */
   const polled = new Map<string, string[]>()
   const running = new Map<string, Execution>()
+  /** Attempts that were started here, by the name of their workflow, until that has ended too. */
+  const started = new Map<string, Promise<void>>()
   let isStopping = false
   let isClosed = false
 
-  async function shutDown(drainMs: number): Promise<void> {
-    await DBOS.shutdown({ workflowCompletionTimeoutMS: drainMs }).catch(() => {})
+  async function shutDown(): Promise<void> {
+    await DBOS.shutdown({ workflowCompletionTimeoutMS: JOURNAL_MS }).catch(() => {})
     current = undefined
   }
 
   /** Repeats a query until the database answers; `undefined` if this process is closed first. */
   async function insist<T>(query: () => Promise<T>): Promise<T | undefined> {
-    for (; !isClosed; await sleep(RETRY_MS)) {
-      const answer = await query().then(
-        value => ({ value }),
-        () => undefined,
-      )
-      if (answer) return answer.value
+    while (!isClosed) {
+      try {
+        return await query()
+      } catch {
+        await sleep(RETRY_MS)
+      }
     }
     return undefined
   }
 
-  function add(row: RunRow, given: DurableRunOptions = {}): Execution {
-    const execution = { row, given, stop: new AbortController() }
+  function begin(row: RunRow, given: DurableRunOptions = {}): Promise<void> {
+    const execution: Execution = { row, given, stop: new AbortController(), ended: Promise.resolve() }
     running.set(row.id, execution)
-    return execution
+    execution.ended = execute(execution)
+    return execution.ended
+  }
+
+  /** Executes an attempt and ends its run, unless that has moved on meanwhile. Never rejects. */
+  async function execute(execution: Execution): Promise<void> {
+    const { row, stop } = execution
+    const { id, tool, deaths } = row
+    const isHere = executor.tools.findTool(tool) !== undefined
+    const deadly = unavailable(tool, `its worker died ${deaths} times while running the call`)
+    const result = isHere && deaths < MAX_DEATHS ? await run(execution) : deadly
+    const finish = () => database.finish(row, result, execution.isInvoked, journalled(result, executor))
+    // Its server may be starting, or another worker has it.
+    const giveBack = () => sleep(1_000).then(() => database.move('giveBack', row))
+    const ended = stop.signal.aborted ? undefined : await insist(isHere ? finish : giveBack)
+    // The next attempt may have begun.
+    if (running.get(id) === execution) running.delete(id)
+    if (ended?.ended_at) onEnd(ended)
+    worker.take()
   }
 
   function run(execution: Execution): Promise<ToolResult> {
@@ -109,7 +132,8 @@ export function createWorker(database: Database, options: DurableOptions, onEnd:
         workerConcurrency: Math.min(concurrency, most ?? concurrency),
         ...(most !== undefined && { globalConcurrency: most }),
         ...(perMinute !== undefined && { rateLimit: { limitPerPeriod: perMinute, periodSec: 60 } }),
-        ...{ minPollingIntervalMs: POLL_MS, onConflict: 'always_update' },
+        minPollingIntervalMs: POLL_MS,
+        onConflict: 'always_update',
       })
       const known = polled.get(queueName)
       for (const row of waiting.filter(each => !known?.includes(nameOf(each))))
@@ -127,34 +151,40 @@ export function createWorker(database: Database, options: DurableOptions, onEnd:
         throw new DatabaseProblem('Durable calls are in use in this process already; close them first')
       const debug = (entry: unknown) => logger?.debug({ engine: String(entry).slice(0, 1_000) }, 'DBOS')
       DBOS.setConfig({
-        ...{ name: 'toolpost', executorID: database.process, applicationVersion: VERSION },
+        name: 'toolpost',
+        executorID: database.process,
+        applicationVersion: VERSION,
         // Only parsed: the pool does the connecting.
         systemDatabaseUrl: 'postgresql://toolpost@localhost/toolpost',
-        ...{ systemDatabasePool: database.pool, systemDatabaseSchemaName: 'toolpost_engine' },
-        ...{ useListenNotify: false, listenQueues: queues, schedulerPollingIntervalMs: 3_600_000 },
+        systemDatabasePool: database.pool,
+        systemDatabaseSchemaName: 'toolpost_engine',
+        useListenNotify: false,
+        listenQueues: queues,
+        schedulerPollingIntervalMs: 3_600_000,
         logger: { debug, info: debug, warn: debug, error: debug },
       })
       current = worker
-      await DBOS.launch().catch(error => shutDown(0).then(() => Promise.reject(error)))
+      await DBOS.launch().catch(error => shutDown().then(() => Promise.reject(error)))
     },
 
     /** Waits up to `drainMs` for what is running here. */
     async stop(drainMs: number): Promise<void> {
       isStopping = true
       await worker.take()
-      if (current === worker) await shutDown(drainMs)
+      const ended = [...running.values()].map(execution => execution.ended)
+      await Promise.race([Promise.all(ended), sleep(drainMs, undefined, { ref: false })])
       isClosed = true
       for (const { stop } of running.values()) stop.abort()
+      if (current === worker) await shutDown()
     },
 
-    /** Starts a run that belongs to this process. If DBOS cannot, the run is given back with what this process has forgotten. */
+    /** Starts a run that belongs to this process, at once: DBOS journals it meanwhile, and tries again if it cannot. */
     start(row: RunRow, given?: DurableRunOptions): void {
-      const { id, attempt } = add(row, given).row
-      const started = outside(() => DBOS.startWorkflow(workflow, { workflowID: nameOf(row) })(id, attempt))
-      started.then(
-        handle => void handle.getResult().catch(() => {}),
-        () => running.delete(id),
-      )
+      const workflowID = nameOf(row)
+      started.set(workflowID, begin(row, given))
+      const journalling = outside(() => DBOS.startWorkflow(workflow, { workflowID })(row.id, row.attempt))
+      const ended = journalling.then(handle => handle.getResult()).catch(() => {})
+      void ended.then(() => started.delete(workflowID))
     },
 
     /** Starts as many waiting runs as there is room for. */
@@ -180,28 +210,12 @@ export function createWorker(database: Database, options: DurableOptions, onEnd:
       if (ended.length > 0) await DBOS.deleteWorkflows(ended.map(({ workflowID }) => workflowID))
     },
 
-    /** Executes an attempt, unless the run has moved on. Never rejects. */
-    async execute(id: string, attempt: number): Promise<void> {
-      const known = running.get(id)
-      const isOwn = known?.row.attempt === attempt
-      const begun = isOwn
-        ? known.row
-        : await insist(() => database.move('begin', { id, attempt }, database.process))
-      if (!begun) return
-      const execution = isOwn ? known : add(begun)
-      const { row, stop } = execution
-      const { tool, deaths } = row
-      const isHere = executor.tools.findTool(tool) !== undefined
-      const deadly = unavailable(tool, `its worker died ${deaths} times while running the call`)
-      const result = isHere && deaths < MAX_DEATHS ? await run(execution) : deadly
-      const finish = () => database.finish(row, result, execution.isInvoked, journalled(result, executor))
-      // Its server may be starting, or another worker has it.
-      const giveBack = () => sleep(1_000).then(() => database.move('giveBack', row))
-      const ended = stop.signal.aborted ? undefined : await insist(isHere ? finish : giveBack)
-      // The next attempt may have begun.
-      if (running.get(id) === execution) running.delete(id)
-      if (ended?.ended_at) onEnd(ended)
-      worker.take()
+    /** What a workflow does: an attempt that was started here, or comes from a queue. */
+    async perform(id: string, attempt: number): Promise<void> {
+      const own = started.get(nameOf({ id, attempt }))
+      if (own) return own
+      const row = await insist(() => database.move('begin', { id, attempt }, database.process))
+      if (row) await begin(row)
     },
 
     /**

@@ -29,10 +29,6 @@ tools.addCustomTool(
 )
 const executor = new ToolExecutor(tools)
 const durable = createDurable({ executor, databaseUrl, pool, workerId, role: 'worker' })
-durable.publish(
-  tools.getTools().map(({ name, description, schema, readOnly }) => ({
-    ...{ name, description, schema, readOnly, fingerprint: name },
-  })),
-)
+durable.publish(tools.getTools().map(tool => ({ ...tool, fingerprint: tool.name })))
 await durable.ready()
 process.stdout.write(`${durable.status().state}\n`)

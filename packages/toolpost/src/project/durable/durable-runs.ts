@@ -12,7 +12,7 @@ import { plainSchema } from '../../schema/limits.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { fitsTool } from '../../tools/tool-pattern.ts'
 import { coalesced } from '../../util/clock.ts'
-import { installedFile } from '../../util/package-root.ts'
+import { installedFile, loadOptional } from '../../util/package-root.ts'
 import { describeThrown } from '../../util/quietly.ts'
 import type { CloseOptions, ProjectContext } from '../configuration.ts'
 import type * as engine from '../durable.ts'
@@ -27,13 +27,13 @@ export interface DurableSettings extends Pick<engine.DurableOptions, 'role' | 'c
 
 interface DurableParts extends ProjectContext {
   approvals: Approvals
-  onChange(change: engine.DurableChange): void
   /** Waits until a tool of a server that is starting has appeared, for at most `limitMs`. */
   waitForTool(name: string, limitMs: number): Promise<unknown>
 }
 
 type Accepted = engine.AcceptedRun | engine.RefusedRun
-export type DurableRuns = NonNullable<ReturnType<typeof durableRuns>['runs']>
+type ProjectApi = ReturnType<typeof durableRuns>['api']
+export type DurableRuns = NonNullable<ReturnType<ProjectApi['durable']>>
 
 const DURABLE_PACKAGE = 'toolpost-durable'
 /** After all servers of the configuration: this process's own tools keep their names. */
@@ -63,17 +63,25 @@ export function durableRuns(parts: DurableParts, settings: DurableSettings = {})
   const stops: (() => void)[] = []
   const published = new WeakMap<Tool, engine.PublishedTool | undefined>()
 
+  /** Whether all calls of a tool are durable. */
   function isNamed(name: string): boolean {
     const tool = tools.findTool(name)
     return named.some(pattern => tool && fitsTool(pattern, tool, tools.originOf(tool)?.server))
   }
 
   async function create(): Promise<engine.Durable> {
-    const { stays, create = await installed(), role, concurrency = configured.concurrency } = settings
+    const { stays, role, concurrency = configured.concurrency } = settings
+    const load = () => loadOptional("'durable'", [DURABLE_PACKAGE], () => import(DURABLE_PACKAGE))
+    const create: engine.CreateDurable = settings.create ?? (await load()).createDurable
     const folder = stateFolder(file)
     const isHere = (server: string) => server === 'local' || Object.hasOwn(mcpServers, server)
     durable = create({
-      ...{ executor, logger, onNotice: say, ...configured, role, concurrency },
+      ...configured,
+      executor,
+      logger,
+      onNotice: say,
+      role,
+      concurrency,
       limits: Object.fromEntries(Object.entries(servers).filter(([server]) => isHere(server))),
       ...(configured.databaseUrl === undefined && { dataDir: join(folder, 'postgres') }),
       ...(stays && { workerId: `${hostname().slice(0, 32)}-${fingerprint(folder).slice(0, 6)}` }),
@@ -87,12 +95,14 @@ export function durableRuns(parts: DurableParts, settings: DurableSettings = {})
         if (!created) return
         if (change.type === 'workers') updateRemotes()
         if (change.type === 'approvals') approvals.showShared(change.approvals)
-        parts.onChange(change)
+        parts.tell('durable', change)
       },
     })
     const changes = coalesced(update)
     const sharing = { request: durable.requestApproval, decide: durable.decide }
     stops.push(tools.onChange(changes.soon), changes.stop, approvals.share(sharing))
+    // Before it connects: a run that is taken over must find that somebody has its tool.
+    update()
     return durable
   }
 
@@ -106,7 +116,7 @@ export function durableRuns(parts: DurableParts, settings: DurableSettings = {})
       problem = safeText(describeThrown(error))
       say(`⚠️ Durable calls are off: ${problem}`)
     }
-    parts.onChange({ type: 'state' })
+    parts.tell('durable', { type: 'state' })
   }
 
   function update(): void {
@@ -200,34 +210,33 @@ export function durableRuns(parts: DurableParts, settings: DurableSettings = {})
     },
   }
 
-  return {
-    /** `undefined` if it is off or was not started. */
-    get runs() {
-      return created && runs
-    },
+  /** Resolves when it is connected, has failed, or is off. Never rejects. */
+  async function start(): Promise<void> {
+    if (config.durable) starting ??= begin()
+    await starting
+  }
 
+  /** Takes no more runs, and gives running ones up to `drainMs`; other workers take over the rest. Nothing starts again. */
+  async function close(options?: CloseOptions): Promise<void> {
+    starting ??= Promise.resolve()
+    await created?.catch(() => {})
+    created = undefined
+    for (const stop of stops.splice(0)) stop()
+    updateRemotes()
+    await durable?.close(options)
+  }
+
+  /** `undefined` if they are off or were not started. */
+  const current = () => created && runs
+  const onDurable = (listener: (change: engine.DurableChange) => void) =>
+    parts.listeners.on('durable', listener)
+  return {
+    /** Of the project. */
+    api: { durable: current, startDurable: start, closeDurable: close, isAlwaysDurable: isNamed, onDurable },
+    close,
     status(): engine.DurableStatus | undefined {
       if (problem !== undefined) return { state: 'failed', text: problem }
       return created && (durable?.status() ?? { state: 'starting', text: 'loading' })
-    },
-
-    /** Whether all calls of a tool are durable. */
-    isNamed,
-
-    /** Resolves when it is connected, has failed, or is off. Never rejects. */
-    async start(): Promise<void> {
-      if (config.durable) starting ??= begin()
-      await starting
-    },
-
-    /** Takes no more runs, and gives running ones up to `drainMs`; other workers take over the rest. Nothing starts again. */
-    async close(options?: CloseOptions): Promise<void> {
-      starting ??= Promise.resolve()
-      await created?.catch(() => {})
-      created = undefined
-      for (const stop of stops.splice(0)) stop()
-      updateRemotes()
-      await durable?.close(options)
     },
   }
 }
@@ -235,12 +244,6 @@ export function durableRuns(parts: DurableParts, settings: DurableSettings = {})
 /** The command to install the durable package; `undefined` if it is installed. */
 export function missingDurable(): string | undefined {
   return installedFile(`${DURABLE_PACKAGE}/package.json`) ? undefined : `npm i ${DURABLE_PACKAGE}`
-}
-
-async function installed(): Promise<engine.CreateDurable> {
-  const install = missingDurable()
-  if (install) throw new Error(`durable calls need another package; run: ${install}`)
-  return (await import(DURABLE_PACKAGE)).createDurable
 }
 
 /** A tool in the form others can offer; `undefined` if its schema cannot be serialized. */

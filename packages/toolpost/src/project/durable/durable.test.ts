@@ -191,6 +191,13 @@ it('the engine of a project gets what the configuration says, under a name that 
   const own = { local: limits.local }
   expect([...database.processes]).toMatchObject([{ options: { ...shared, limits: own, role: 'gateway' } }])
   await project.close()
-  await process(database, {}, {}, folder)
+  // It offers its tools before it connects: its runs would find no worker otherwise.
+  let offered: number | undefined
+  const ready = async () => {
+    offered = [...database.processes].at(-1)?.tools.length
+  }
+  const create: DurableSettings['create'] = options => ({ ...database.create(options), ready })
+  await process(database, {}, { create }, folder)
+  expect(offered).toBeGreaterThan(0)
   expect([...database.processes].map(({ options }) => options.workerId)).toEqual([workerId, workerId])
 })
