@@ -9,7 +9,7 @@ import { REDIRECT_PATH } from '../mcp/oauth/oauth-options.ts'
 import { RpcError } from '../mcp/peer.ts'
 import { describeError } from '../mcp/server-failure.ts'
 import { ModelError } from '../models/model-error.ts'
-import { clientProblems, oauthProblems } from '../project/check.ts'
+import { accessProblems } from '../project/check.ts'
 import { ConfigError, type OAuthConfig } from '../project/config.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { type ClientList, createGuard } from './clients.ts'
@@ -79,10 +79,8 @@ export function createGateway(options: GatewayOptions): Gateway {
 function checkAccess(clients: ClientList = {}, oauth: OAuthConfig | undefined, own: string | false): void {
   const needing = Object.keys(clients).length > 0 ? "'clients' need" : oauth && "'oauth' needs"
   if (own === false && needing) throw new GatewayError(`${needing} authentication: remove "token": false`)
-  const problems = [...clientProblems(clients, own || undefined)]
-  for (const { path, problem } of oauth ? oauthProblems(oauth) : [])
-    problems.push({ path: ['gateway', 'oauth', ...path], problem })
-  for (const { path, problem } of problems) throw new GatewayError(`${path.join('.')}: ${problem}`)
+  for (const { path, problem } of accessProblems(clients, own, oauth))
+    throw new GatewayError(`${path.join('.')}: ${problem}`)
 }
 
 /** Errors that are the caller's mistake, or a server's. */

@@ -1,12 +1,24 @@
 import { createHmac } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { questionOf } from '../interceptors/approval.ts'
-import type { Approval } from '../interceptors/index.ts'
 import { loadOptional } from '../util/package-root.ts'
 import { describeThrown } from '../util/quietly.ts'
-import type { NotifyConfig } from './config.ts'
-import type { ProjectContext } from './configuration.ts'
-import { runningGateway, stateFolder } from './local-state.ts'
+import { type Approval, questionOf } from './approval.ts'
+
+/** Where to report waiting calls: a webhook, whose requests are signed with `secret`, and an MQTT topic. */
+export interface NotifyConfig {
+  url?: string
+  secret?: string
+  mqtt?: { url: string; topic: string; username?: string; password?: string }
+}
+
+interface NotifierOptions {
+  settings(): NotifyConfig | undefined
+  /** The running gateway, where a person can decide. */
+  gateway(): { url: string } | undefined
+  /** Aborted when nothing is to be reported any more. */
+  closing: AbortSignal
+  report(warning: string): void
+}
 
 /** Longer questions are not sent: nobody could decide about what they cannot read. */
 const MAX_SENT_QUESTION_BYTES = 2_000
@@ -14,7 +26,7 @@ const RETRY_AFTER_MS = [0, 1_000, 5_000, 25_000]
 const TIMEOUT_MS = 10_000
 
 /** Reports calls that wait for a person to a webhook and an MQTT topic, without holding anything up. */
-export function notifier({ configuration, closing, report }: ProjectContext) {
+export function notifier({ settings, gateway, closing, report }: NotifierOptions) {
   let known = new Set<string>()
   const send = async (deliver: (signal: AbortSignal) => Promise<void>) => {
     for (const delayMs of RETRY_AFTER_MS) {
@@ -28,23 +40,22 @@ export function notifier({ configuration, closing, report }: ProjectContext) {
     }
   }
   return (waiting: readonly Approval[]) => {
-    const { url, secret = '', mqtt } = configuration.config.approvals?.notify ?? {}
+    const { url, secret = '', mqtt } = settings() ?? {}
     const added = waiting.filter(({ id }) => !known.has(id))
     known = new Set(waiting.map(({ id }) => id))
     for (const approval of url || mqtt ? added : []) {
-      const body = JSON.stringify(messageAbout(approval, stateFolder(configuration.current.file)))
+      const body = JSON.stringify(messageAbout(approval, gateway()))
       if (url) void send(signal => post(url, body, secret, signal))
       if (mqtt) void send(() => publish(mqtt, body))
     }
   }
 }
 
-function messageAbout(approval: Approval, folder: string): object {
+function messageAbout(approval: Approval, gateway?: { url: string }): object {
   const { state: _, definition: __, scopes: ___, args: ____, ...about } = approval
   const question = questionOf(approval)
   const isShort = Buffer.byteLength(question) <= MAX_SENT_QUESTION_BYTES
   const shown = isShort ? question : 'A call is too long to be shown here: look at it in the console'
-  const gateway = runningGateway(folder)
   return { question: shown, ...about, ...(gateway && { link: `${gateway.url}/#/approvals` }) }
 }
 

@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { PolicyRule } from '../interceptors/index.ts'
 import { checkServerEntry } from '../mcp/server-entry.ts'
 import { compileSchema } from '../schema/compile.ts'
 import { kindOf } from '../schema/explain.ts'
+import { projection } from '../tools/shape.ts'
 import { isObjectLike, isRecord, ownValue } from '../util/guards.ts'
-import { packageRoot } from '../util/package-root.ts'
+import { packageJson } from '../util/package-root.ts'
+import { describeThrown } from '../util/quietly.ts'
 import { fitsGlob, globProblem, isLoopback } from '../util/text.ts'
 import type { OAuthConfig, ServerConfig, ToolpostConfig } from './config.ts'
 import { type Problem, placeOf } from './source.ts'
@@ -37,23 +37,17 @@ const FORMATS: Readonly<Record<string, (text: string) => string | undefined>> = 
   token: tokenProblem,
 }
 
-let root: Schema | undefined
-
 /** `toolpost.schema.json`: the only list of valid keys, and what their values are checked against. */
-function configSchema(): Schema {
-  root ??= JSON.parse(readFileSync(join(packageRoot(), 'toolpost.schema.json'), 'utf8')) as Schema
-  return root
-}
-
-export const configKeys = () => Object.keys(configSchema().properties ?? {})
-export const serverKeys = () => Object.keys(configSchema().definitions?.server?.properties ?? {})
+const SCHEMA: Schema = packageJson('toolpost.schema.json')
+export const CONFIG_KEYS = Object.keys(SCHEMA.properties ?? {})
+export const SERVER_KEYS = Object.keys(SCHEMA.definitions?.server?.properties ?? {})
 
 /**
  * The first problem in a configuration, or a part of it, according to the schema. Interprets the keywords that ours uses:
  * compiling it would take longer than everything else that a command does.
  */
 export function problemIn(config: unknown, definition?: 'decisions'): Problem | undefined {
-  return check(definition ? { $ref: `#/definitions/${definition}` } : configSchema(), config, [])
+  return check(definition ? { $ref: `#/definitions/${definition}` } : SCHEMA, config, [])
 }
 
 function check(given: Schema, value: unknown, path: string[]): Problem | undefined {
@@ -90,7 +84,7 @@ function check(given: Schema, value: unknown, path: string[]): Problem | undefin
 const RENAMED: Readonly<Record<string, string>> = { 'durable.limits': 'durable.servers' }
 
 function target({ $ref = '', ...schema }: Schema): Schema {
-  return configSchema().definitions?.[$ref.replace('#/definitions/', '')] ?? schema
+  return SCHEMA.definitions?.[$ref.replace('#/definitions/', '')] ?? schema
 }
 
 function ownProblem(schema: Schema, value: unknown): string | undefined {
@@ -121,7 +115,7 @@ export async function* problemsIn(
   config: ToolpostConfig,
   servers: readonly string[],
 ): AsyncGenerator<Problem> {
-  const { mcpServers, clients = {}, gateway = {}, policy = [], include = [] } = config
+  const { mcpServers, clients = {}, gateway = {}, policy = [], include = [], shape = {} } = config
   const found = problemIn({ ...config, mcpServers: isRecord(mcpServers) ? undefined : mcpServers })
   if (found) yield found
   const { token, host = '127.0.0.1', oauth } = gateway
@@ -130,7 +124,7 @@ export async function* problemsIn(
       path: ['gateway', 'token'],
       problem: "can only be false on loopback, without 'clients' and 'oauth'",
     }
-  yield* clientProblems(clients, token || undefined)
+  yield* accessProblems(clients, token)
   for (const [index, rule] of policy.entries()) {
     const problem =
       // A server missing from an included file may be added later.
@@ -139,25 +133,26 @@ export async function* problemsIn(
       (await argsProblem(rule))
     if (problem) yield { path: ['policy', index], problem }
   }
+  for (const [pattern, { result }] of Object.entries(shape)) {
+    const problem = result === undefined ? '' : await projection(result).then(() => '', describeThrown)
+    if (problem) yield { path: ['shape', pattern, 'result'], problem }
+  }
 }
 
-export function* clientProblems(
+/** What is wrong with the tokens of clients, beside the gateway's own, and with the issuer of others. */
+export function* accessProblems(
   clients: Readonly<Record<string, { token: string }>>,
-  own?: string,
+  own: string | false | undefined,
+  oauth?: OAuthConfig,
 ): Generator<Problem> {
-  const found = problemIn({ clients })
+  const found = problemIn({ clients, gateway: { oauth } })
   if (found) yield found
-  const owners = new Map(own === undefined ? [] : [[own, 'the gateway']])
+  const owners = new Map(own ? [[own, 'the gateway']] : [])
   for (const [name, { token }] of Object.entries(clients)) {
     const problem = `is the same as the token of ${owners.get(token)}`
     if (owners.has(token)) yield { path: ['clients', name, 'token'], problem }
     owners.set(token, `'${name}'`)
   }
-}
-
-export function* oauthProblems(oauth: OAuthConfig): Generator<Problem> {
-  const found = problemIn({ gateway: { oauth } })
-  if (found) yield { ...found, path: found.path.slice(2) }
 }
 
 export function serverProblem(name: string, entry: ServerConfig): Problem | undefined {

@@ -1,4 +1,5 @@
 import type { LimitOptions, PolicyRule } from '../interceptors/index.ts'
+import type { NotifyConfig } from '../interceptors/notify.ts'
 import type { LogLevel } from '../logging/logger.ts'
 import type { ServerEntry } from '../mcp/index.ts'
 import type { ToolDeclaration } from '../tools/declared-tools.ts'
@@ -44,17 +45,13 @@ export interface ToolpostConfig {
   pins?: 'off' | 'warn' | 'hold'
   clients?: Record<string, ClientConfig>
   limits?: Partial<Record<'tools' | 'servers' | 'callers', Record<string, LimitOptions>>> & {
-    breaker?: { failures?: number; coolDownMs?: number } | boolean
+    breaker?: { failures?: number; coolDownMs?: number } | false
   }
   voice?: VoiceConfig
   trace?: { arguments?: boolean; results?: boolean; url?: string } | false
   history?: { file?: string; days?: number; maxMb?: number } | false
   durable?: DurableConfig | boolean
   log?: { level?: LogLevel | 'silent'; secrets?: string[] }
-}
-
-export interface NotifyConfig extends Texts<'url' | 'secret'> {
-  mqtt?: { url: string; topic: string } & Texts<'username' | 'password'>
 }
 
 interface ClientConfig extends Lists<'tools' | 'resources' | 'prompts'> {

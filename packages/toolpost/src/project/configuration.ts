@@ -62,7 +62,7 @@ export function createConfiguration(
     for (const notice of after.notices) if (!before.notices.includes(notice)) say(notice)
     const changes = changesBetween(before, after)
     const said = ({ config, brokenServers }: ResolvedConfig) => [config, brokenServers]
-    if (!quietly || !isDeepStrictEqual(said(before), said(after))) say(changesText(changes, before, after))
+    if (!quietly || !isDeepStrictEqual(said(before), said(after))) say(changesText(changes, resolved, after))
     const partly = (why: string) => say(`⚠️ The new configuration is only partly applied: ${why}`)
     await forEach(parts, part => part.apply?.(after, before), partly)
     return changes
@@ -127,25 +127,23 @@ export function differs(before: ResolvedConfig, after: ResolvedConfig, ...keys: 
 }
 
 function changesBetween(before: ResolvedConfig, after: ResolvedConfig): ReloadChanges {
-  const namesIn = ({ config }: ResolvedConfig) => Object.keys(config.mcpServers ?? {})
-  const [old, now] = [namesIn(before), namesIn(after)]
-  const entryIn = (resolved: ResolvedConfig, name: string) => [
-    resolved.config.mcpServers?.[name],
-    resolved.brokenServers[name],
-  ]
-  const isSame = (name: string) => isDeepStrictEqual(entryIn(before, name), entryIn(after, name))
-  const kept = now.filter(name => old.includes(name))
+  const serversIn = ({ config: { mcpServers = {} }, brokenServers }: ResolvedConfig) =>
+    new Map(Object.entries(mcpServers).map(([name, entry]) => [name, [entry, brokenServers[name]]]))
+  const [old, now] = [serversIn(before), serversIn(after)]
+  const isSame = (name: string) => isDeepStrictEqual(old.get(name), now.get(name))
+  const names = [...now.keys()]
+  const kept = names.filter(name => old.has(name))
   return {
-    added: now.filter(name => !old.includes(name)),
-    removed: old.filter(name => !now.includes(name)),
+    added: names.filter(name => !old.has(name)),
+    removed: [...old.keys()].filter(name => !now.has(name)),
     changed: kept.filter(name => !isSame(name)),
     unchanged: kept.filter(isSame),
   }
 }
 
-/** In one line, naming what takes effect only after a restart. */
-function changesText(changes: ReloadChanges, before: ResolvedConfig, after: ResolvedConfig): string {
-  const late = READ_ONCE.filter(key => differs(before, after, key))
+/** In one line, naming what differs from what was read at the start, and takes effect only after a restart. */
+function changesText(changes: ReloadChanges, started: ResolvedConfig, after: ResolvedConfig): string {
+  const late = READ_ONCE.filter(key => differs(started, after, key))
   const { added, removed, changed: restarted } = changes
   const lists = { added, restarted, removed, 'restart Toolpost to apply': late }
   const parts = Object.entries(lists).filter(([, names]) => names.length > 0)

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path'
 import type { Interceptor } from '../executor/chain.ts'
 import * as interceptors from '../interceptors/index.ts'
+import { notifier } from '../interceptors/notify.ts'
 import { changeText } from '../interceptors/pins.ts'
 import { EarlierCalls } from '../interceptors/policy.ts'
 import { secretsInAddress } from '../logging/config-secrets.ts'
@@ -14,7 +15,7 @@ import { fitsGlob } from '../util/text.ts'
 import { problemIn } from './check.ts'
 import type { ToolpostConfig } from './config.ts'
 import { differs, type ProjectContext } from './configuration.ts'
-import { readToken, stateFolder, writePrivate } from './local-state.ts'
+import { readToken, runningGateway, stateFolder, writePrivate } from './local-state.ts'
 import type { ResolvedConfig } from './resolve.ts'
 import { SAMPLING_LIMIT, samplingNames } from './sampling.ts'
 import { configSource, readText } from './source.ts'
@@ -28,7 +29,7 @@ type Breaker = interceptors.Breaker
 
 /** The interceptors around every call of a project. Throws a ConfigError if the remembered decisions cannot be read. */
 export function createControl(
-  { executor, configuration, report }: ProjectContext,
+  { executor, configuration, report, closing }: ProjectContext,
   onBreaker: (server: string) => void,
 ) {
   const { tools } = executor
@@ -51,6 +52,9 @@ export function createControl(
       }
     },
   })
+  const settings = () => resolved.config.approvals?.notify
+  const gateway = () => runningGateway(stateFolder(file))
+  approvals.onChange(notifier({ settings, gateway, closing, report }))
   const pins = new interceptors.Pins({
     file: file === undefined ? undefined : join(stateFolder(file), 'pins.json'),
     isTrusted,
@@ -59,8 +63,8 @@ export function createControl(
   })
   tools.onChange(() => pins.see(tools.getTools(), tool => tools.originOf(tool)))
   const breakerOf = ({ mcpServers = {}, limits }: ToolpostConfig) => {
-    const wanted = Object.keys(mcpServers).length > 0 && (limits?.breaker ?? true)
-    return wanted ? interceptors.breaker({ ...(wanted !== true && wanted), onChange: onBreaker }) : undefined
+    const wanted = Object.keys(mcpServers).length > 0 && (limits?.breaker ?? {})
+    return wanted ? interceptors.breaker({ ...wanted, onChange: onBreaker }) : undefined
   }
   /** The counts of limits and breakers are kept, unless their configuration changed. */
   const prepare = (after: ResolvedConfig, before?: ResolvedConfig) => {
@@ -94,12 +98,15 @@ export function createControl(
     executor.use(Object.defineProperty(interceptor, 'name', { value: name }))
   }
   const resetBreaker = (server: string) => current.breaker?.reset(server)
+  const guardNewToken = () => {
+    current.secretGuard = interceptors.secretGuard(ownedSecrets(resolved))
+  }
   return {
-    ...{ approvals, pins, prepare, resetBreaker },
+    /** Of the project. */
+    api: { approvals, pins, guardNewToken },
+    prepare,
+    resetBreaker,
     close: () => approvals.close(),
-    guardNewToken() {
-      current.secretGuard = interceptors.secretGuard(ownedSecrets(resolved))
-    },
     /** The breaker of a server that comes back is reset: earlier failures no longer count. */
     noteServer({ name, state }: ServerStatus) {
       if (state !== 'ready') away.add(name)

@@ -22,7 +22,9 @@ export const ConfigEditor = {
     const file = resolve(given)
     const isNew = before === undefined
     return {
-      ...{ file, isNew, folder: dirname(file) },
+      file,
+      isNew,
+      folder: dirname(file),
       get: (path: ConfigPath) => valueAt(configSource(file, text).value, path),
       set(path: ConfigPath, value: unknown): void {
         const tabSize = /^( +)\S/m.exec(text)?.[1]?.length ?? 2

@@ -13,7 +13,8 @@ export interface ModelInfo {
 
 /** The client that answers, chosen when it is first needed, which is also when LangChain is loaded. */
 export function modelChoice(context: ProjectContext, whenReady: () => Promise<unknown>) {
-  const { executor, logger, configuration, options, bigResults, tell } = context
+  const { executor, logger, configuration, options, tell } = context
+  const { bigResults } = context.api
   const { wanted, isRequired, record } = options.model ?? {}
   /** By name; `undefined` is the usual one. */
   const clients = new Map<string | undefined, Promise<ChosenClient>>()
@@ -50,14 +51,16 @@ export function modelChoice(context: ProjectContext, whenReady: () => Promise<un
     await choose().catch(() => {})
     return listModels({ current: chosen, configured: wanted ?? configuration.config.model })
   }
+  /** The client of one of the listed models; `undefined` for any other. Rejects with a ModelError if it is unavailable. */
+  const clientOf = async (name: string): Promise<AiClient | undefined> => {
+    if (name === chosen?.name) return client
+    const isListed = clients.has(name) || (await list()).some(model => model.name === name)
+    return isListed ? asking(name) : undefined
+  }
   return {
-    ...{ client, choose, list, chosen: () => chosen },
-    /** The client of one of the listed models; `undefined` for any other. Rejects with a ModelError if it is unavailable. */
-    async clientOf(name: string): Promise<AiClient | undefined> {
-      if (name === chosen?.name) return client
-      const isListed = clients.has(name) || (await list()).some(model => model.name === name)
-      return isListed ? asking(name) : undefined
-    },
+    /** Of the project. `model`: the client that answers, chosen now if necessary. */
+    api: { client, model: () => choose(), models: list, clientOf },
+    chosen: () => chosen,
     apply(after: ResolvedConfig, before: ResolvedConfig): void {
       if (!differs(before, after, 'model', 'models', 'fastPath', 'sentences')) return
       const wasChosen = clients.has(undefined)

@@ -1,18 +1,17 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { isRecord, ownValue } from '../util/guards.ts'
-import { packageRoot } from '../util/package-root.ts'
+import { packageJson } from '../util/package-root.ts'
 import { platform } from '../util/platform.ts'
-import { problemIn, serverKeys } from './check.ts'
+import { problemIn, SERVER_KEYS } from './check.ts'
 
 /** A program that keeps MCP servers in a file, which is named as in `include`. */
 export type KnownProgram = Record<'name' | 'file', string>
 
 type Texts = Record<string, string>
-const DATA: { programs: (KnownProgram & Texts)[]; keys: Texts; types: Texts } = JSON.parse(
-  readFileSync(join(packageRoot(), 'data', 'programs.json'), 'utf8'),
-)
+const DATA: { programs: (KnownProgram & Texts)[]; keys: Texts; types: Texts } =
+  packageJson('data/programs.json')
 
 /** The programs whose file exists: in the home folder, or in that of a project. */
 export function knownPrograms(folder: string): KnownProgram[] {
@@ -62,15 +61,16 @@ export function normaliseServer(given: unknown) {
   const raw = JSON.parse(JSON.stringify(given), function (_, value) {
     return value === null && !Array.isArray(this) ? undefined : value
   })
-  const known = serverKeys()
   const entry: Record<string, unknown> = {}
   // Our own keys come last and win.
-  const keys = Object.keys(raw).sort((a, b) => Number(known.includes(a)) - Number(known.includes(b)))
+  const keys = Object.keys(raw).sort(
+    (a, b) => Number(SERVER_KEYS.includes(a)) - Number(SERVER_KEYS.includes(b)),
+  )
   for (const key of keys) {
     const own = ownValue(DATA.keys, key) ?? key
     // Another program's name for a key may mean something else there.
     const isMeant =
-      known.includes(own) && (own === key || !problemIn({ mcpServers: { _: { [own]: raw[key] } } }))
+      SERVER_KEYS.includes(own) && (own === key || !problemIn({ mcpServers: { _: { [own]: raw[key] } } }))
     const meaning = Object.hasOwn(MEANINGS, own) ? MEANINGS[own]?.(raw[key]) : isMeant && { [own]: raw[key] }
     if (!meaning) ignored.push(key)
     else if (own === 'type' && meaning.type === undefined)

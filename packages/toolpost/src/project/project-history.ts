@@ -43,7 +43,9 @@ export function projectHistory({ configuration, executor, logger, say }: Project
     await history?.close()
   }
   return {
-    ...{ keep, close, current: () => current },
+    /** Of the project. `keepHistory` records from now on; it resolves when the file is open or cannot be opened. */
+    api: { history: () => current, keepHistory: keep },
+    close,
     async apply(after: ResolvedConfig, before: ResolvedConfig): Promise<void> {
       if (!kept || !differs(before, after, 'history')) return
       await close()

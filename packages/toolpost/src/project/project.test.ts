@@ -6,7 +6,6 @@ import { isRunning } from '../../test/hostile-server/harness.ts'
 import { hostileServer, pidsIn } from '../../test/hostile-server/hostile-server.ts'
 import { recordingLogger } from '../testing/recording-logger.ts'
 import type { ToolpostConfig } from './config.ts'
-
 import { createProject, type Project, type ProjectOptions } from './project.ts'
 import { builtInExample, type ResolvedConfig } from './resolve.ts'
 

@@ -30,7 +30,6 @@ import { createControl, unmatchedPatterns } from './control.ts'
 import { type DurableSettings, durableRuns } from './durable/durable-runs.ts'
 import type { DurableChange, DurableStatus } from './durable.ts'
 import { type ModelInfo, modelChoice } from './model-choice.ts'
-import { notifier } from './notify.ts'
 import { projectHistory } from './project-history.ts'
 import type { ResolvedConfig } from './resolve.ts'
 import { sampling } from './sampling.ts'
@@ -80,28 +79,23 @@ export type Project = ReturnType<typeof createProject>
 export function createProject(resolved: ResolvedConfig, options: ProjectOptions) {
   const closing = new AbortController()
   const context = createContext(resolved, options, closing.signal)
-  const { configuration, executor, bigResults, logger, listeners, catalog, say, report, tell } = context
+  const { configuration, executor, logger, listeners, say, report, tell } = context
   const { tools } = executor
   const control = createControl(context, server => {
     const found = status().servers.find(({ name }) => name === server)
     if (found) tell('server', found)
   })
-  const { approvals, pins, guardNewToken } = control
+  const { approvals } = control.api
   approvals.onChange(waiting => tell('approval', waiting))
-  approvals.onChange(notifier(context))
   const model = modelChoice(context, () => ready())
-  const sample = sampling(executor, () => model.choose())
+  const sample = sampling(executor, () => model.api.model())
   const servers = createServers(context, sample, each => {
     control.noteServer(each)
     tell('server', control.withBreaker(each))
   })
   for (const interceptor of [...(options.inside ?? []), servers.startingServers]) executor.use(interceptor)
-  const forDurable = {
-    ...{ ...context, approvals },
-    onChange: (change: DurableChange) => tell('durable', change),
-    waitForTool: (name: string, limitMs?: number) => waitForTool(name, limitMs),
-  }
-  const durable = durableRuns(forDurable, options.durable)
+  const { waitForTool: waitForServerTool } = servers
+  const durable = durableRuns({ ...context, approvals, waitForTool: waitForServerTool }, options.durable)
   const onVoice = () => tell('voice', voice?.status() ?? [])
   const { voice: open } = options
   const voice =
@@ -110,17 +104,15 @@ export function createProject(resolved: ResolvedConfig, options: ProjectOptions)
   const timers = projectTimers(context)
   const configured: Part = { prepare: (after, before) => replaceTools(after, before, tools) }
   /** In the order in which they apply a configuration and close: control and voice first, so that no new work starts. */
-  const parts = new Set<Part>([
-    ...[control, configured, model, ...(voice ? [voice] : []), configuration, durable, servers, history],
-    ...[timers, { close: closeIsolated }],
-  ])
+  const all = [control, configured, model, voice, configuration, durable, servers, history, timers]
+  const parts = new Set<Part>([...all.filter(part => part !== undefined), { close: closeIsolated }])
 
   const status = (): ProjectStatus => ({
     servers: servers.status().map(each => control.withBreaker(each)),
     problem: servers.problem(),
     model: model.chosen(),
     voice: voice?.status() ?? [],
-    history: history.current()?.status(),
+    history: history.api.history()?.status(),
     durable: durable.status(),
   })
   const unmatched = () => unmatchedPatterns(configuration.config, tools)
@@ -128,7 +120,7 @@ export function createProject(resolved: ResolvedConfig, options: ProjectOptions)
   /** Starts the servers and durable calls. Resolves when all, or the named server, are ready or have failed; never rejects. */
   const ready = async (name?: string): Promise<ServerStatus[]> => {
     const isOne = name !== undefined
-    await Promise.all([servers.ready(name), isOne ? undefined : durable.start()])
+    await Promise.all([servers.ready(name), isOne ? undefined : durable.api.startDurable()])
     for (const text of isOne || closing.signal.aborted ? [] : unmatched()) {
       if (!warned.has(text)) report(`⚠️ ${text} (yet)`)
       warned.add(text)
@@ -137,8 +129,8 @@ export function createProject(resolved: ResolvedConfig, options: ProjectOptions)
   }
   /** Waits for a tool, for at most `limitMs`. Resolves to its registered name, which may be given as `server__tool` too. */
   const waitForTool = async (given: string, limitMs?: number): Promise<string> => {
-    const name = await servers.waitForTool(given, limitMs)
-    if (!tools.findTool(name)) await durable.start()
+    const name = await waitForServerTool(given, limitMs)
+    if (!tools.findTool(name)) await durable.api.startDurable()
     return name
   }
   /** Reads and applies the configuration again. On a mistake, rejects with a ConfigError and changes nothing. */
@@ -147,17 +139,21 @@ export function createProject(resolved: ResolvedConfig, options: ProjectOptions)
     if (servers.isStarted()) void ready()
     return changes
   }
+  const cannotClose = (error: string) => logger.warn({ error }, 'A part of the project could not be closed')
   let closed: Promise<void> | undefined
-  const closeAll = async (how?: CloseOptions): Promise<void> => {
-    closing.abort()
-    const warn = (error: string) => logger.warn({ error }, 'A part of the project could not be closed')
-    await forEach(parts, part => part.close?.(how), warn)
-  }
 
   const project = {
-    ...{ tools, executor, logger, approvals, pins, status, ready, waitForTool, reload, guardNewToken },
-    bigResults,
-    catalog,
+    ...context.api,
+    ...control.api,
+    ...model.api,
+    ...servers.api,
+    ...history.api,
+    ...durable.api,
+    tools,
+    status,
+    ready,
+    waitForTool,
+    reload,
     get config(): ToolpostConfig {
       return configuration.config
     },
@@ -168,35 +164,13 @@ export function createProject(resolved: ResolvedConfig, options: ProjectOptions)
     /** Starts everything in parallel. Resolves when nothing is still starting; never rejects. */
     async start(): Promise<void> {
       timers.start()
-      await Promise.all([ready(), model.choose().catch(() => {}), voice?.start()])
+      await Promise.all([ready(), model.api.model().catch(() => {}), voice?.start()])
     },
-    client: model.client,
-    /** The client that answers, chosen now if necessary; all there are to choose from; that of another one, if there is one. */
-    model: () => model.choose(),
-    models: model.list,
-    clientOf: model.clientOf,
     /** Speech to text, if it is available now. It is closed first, so that it stops listening while calls in flight finish. */
     voice: () => voice?.input(),
     closeVoice: async (how?: CloseOptions) => voice?.close(how),
-    /** The recorded calls. `keepHistory` records from now on; it resolves when the file is open or cannot be opened. */
-    history: history.current,
-    keepHistory: history.keep,
-    /** Durable calls, if they are started. Starting resolves when they are ready, have failed, or are not configured. */
-    durable: () => durable.runs,
-    startDurable: (): Promise<void> => durable.start(),
-    onDurable: (listener: (change: DurableChange) => void) => listeners.on('durable', listener),
-    isAlwaysDurable: (tool: string) => durable.isNamed(tool),
-    /** Takes no more runs, and gives running ones up to `drainMs`; other workers take over the rest. */
-    closeDurable: (how?: CloseOptions) => durable.close(how),
-    /** Of servers: the first attempts, their configuration, messages and logins, and the home of the built-in example. */
-    ...{ tried: servers.tried, entryOf: servers.entryOf, waitWhileStarting: servers.waitWhileStarting },
-    exampleHome: servers.home,
-    messages: (server: string, which?: { after?: number | undefined }) =>
-      servers.mcp()?.messages(server, which) ?? [],
-    logins: () => servers.mcp()?.logins,
-    stop: async (server: string) => servers.mcp()?.stop(server),
     async restart(server: string): Promise<void> {
-      await servers.mcp()?.restart(server)
+      await servers.restart(server)
       control.resetBreaker(server)
     },
     unmatchedPatterns: unmatched,
@@ -210,7 +184,8 @@ export function createProject(resolved: ResolvedConfig, options: ProjectOptions)
     },
     /** Ends everything, including what is still starting, even if a part fails to end. Nothing can be started afterwards. */
     close(how?: CloseOptions): Promise<void> {
-      closed ??= closeAll(how)
+      closing.abort()
+      closed ??= forEach(parts, part => part.close?.(how), cannotClose)
       return closed
     },
   }
@@ -237,8 +212,14 @@ function createContext(resolved: ResolvedConfig, options: ProjectOptions, closin
   // Outermost, so that it sees what the caller gets.
   if (bigResults) executor.use(longResults(bigResults))
   return {
-    ...{ configuration, options, executor, bigResults, logger, listeners, closing, say },
-    catalog: new Catalog(),
+    api: { executor, bigResults, logger, catalog: new Catalog() },
+    configuration,
+    options,
+    executor,
+    logger,
+    listeners,
+    closing,
+    say,
     report: options.looksForItself ? () => {} : say,
     tell: listeners.tell.bind(listeners) as typeof listeners.tell,
   }

@@ -62,9 +62,13 @@ describe('reload', () => {
 
   it('says what takes effect only after a restart', async () => {
     const { project, rewrite, said } = await open({})
-    rewrite({ gateway: { port: 5000 }, executor: { timeoutMs: 5 } })
-    await project.reload()
-    expect(said).toEqual(['Configuration reloaded: restart Toolpost to apply executor, gateway'])
+    const changed = { gateway: { port: 5000 }, executor: { timeoutMs: 5 } }
+    for (const next of [changed, { ...changed, local: [] }, {}]) {
+      rewrite(next)
+      await project.reload()
+    }
+    const hint = 'Configuration reloaded: restart Toolpost to apply executor, gateway'
+    expect(said).toEqual([hint, hint, 'Configuration reloaded'])
   })
 
   it.each([
@@ -149,16 +153,12 @@ describe('POST /api/reload', () => {
     expect((await post(gateway, clients.me.token)).status).toBe(403)
     rewrite({ clients, mcpServers: { a: gatedServer('a') } })
     const answer = await post(gateway, OWN)
-    expect([answer.status, await answer.json()]).toEqual([
-      200,
-      { added: ['a'], removed: [], changed: [], unchanged: [] },
-    ])
+    const changes = { added: ['a'], removed: [], changed: [], unchanged: [] }
+    expect([answer.status, await answer.json()]).toEqual([200, changes])
     write({ 'toolpost.json': '{,}' })
     const refused = await post(gateway, OWN)
-    expect([refused.status, await refused.json()]).toEqual([
-      422,
-      { error: expect.stringMatching(/toolpost\.json:1:2: is not JSON/) },
-    ])
+    const error = expect.stringMatching(/toolpost\.json:1:2: is not JSON/)
+    expect([refused.status, await refused.json()]).toEqual([422, { error }])
     rewrite({ clients: { me: { token: OWN } } })
     expect((await post(gateway, OWN)).status).toBe(422)
     rewrite({ clients: { you: { token: 'another-token-0123456789' } } })

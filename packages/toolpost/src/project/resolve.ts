@@ -7,7 +7,7 @@ import { kindOf } from '../schema/explain.ts'
 import { isObjectLike, isRecord, ownValue, valueAt } from '../util/guards.ts'
 import { packageRoot } from '../util/package-root.ts'
 import type { Environment } from '../util/platform.ts'
-import { configKeys, problemsIn, serverKeys, serverProblem } from './check.ts'
+import { CONFIG_KEYS, problemsIn, SERVER_KEYS, serverProblem } from './check.ts'
 import { ConfigError, DEFAULT_PORT, type ServerConfig, type ToolpostConfig } from './config.ts'
 import { exampleServers } from './example-home.ts'
 import { type KnownProgram, normaliseServer } from './other-programs.ts'
@@ -51,7 +51,10 @@ export function builtInExample(): ResolvedConfig {
     file: undefined,
     source: configSource(DEFAULT_CONFIG_FILE, '{}'),
     files: [resolve(DEFAULT_CONFIG_FILE)],
-    ...{ brokenServers: {}, notices: [], autoApprove: {}, fromEnvironment: {} },
+    brokenServers: {},
+    notices: [],
+    autoApprove: {},
+    fromEnvironment: {},
   }
 }
 
@@ -64,8 +67,7 @@ export async function resolveSource(source: ConfigSource, environment: Environme
   const { servers, notices, files } = collectServers(source)
   const folder = dirname(source.path)
   const scope: Scope = { source, environment, folder }
-  const known = configKeys()
-  const own = Object.entries(source.value as object).filter(([key]) => known.includes(key))
+  const own = Object.entries(source.value as object).filter(([key]) => CONFIG_KEYS.includes(key))
   const config: ToolpostConfig & Record<string, unknown> = structuredClone(Object.fromEntries(own))
   for (const key of FILLED)
     if (config[key]) Object.assign(config, { [key]: filled(config[key], [key], scope) })
@@ -95,7 +97,12 @@ export async function resolveSource(source: ConfigSource, environment: Environme
   for (const name of new Set(declared.filter((each, at) => declared.indexOf(each) < at)))
     notices.push(`⚠️ ${source.file}: the tool '${name}' is declared twice; the last declaration counts`)
   return {
-    ...{ config, file: source.path, source, brokenServers, files, notices },
+    config,
+    file: source.path,
+    source,
+    brokenServers,
+    files,
+    notices,
     autoApprove: Object.fromEntries(enabled.map(({ name, autoApprove }) => [name, autoApprove])),
     fromEnvironment: Object.fromEntries(enabled.map(({ name, entry }) => [name, variablesIn(entry)])),
   }
@@ -120,15 +127,15 @@ function collectServers(main: ConfigSource) {
     if (!isRecord(value)) throw source.error({ path: [], problem: `must be object, got ${kindOf(value)}` })
     const notice = (text: string) => notices.push(`⚠️ ${file}: ${text}`)
     const keys = Object.keys(value)
-    const unknown = isIncluded ? [] : keys.filter(key => ![...configKeys(), 'projects'].includes(key))
-    const shown = unknown.map(key => shownKey([], key, configKeys()))
+    const unknown = isIncluded ? [] : keys.filter(key => ![...CONFIG_KEYS, 'projects'].includes(key))
+    const shown = unknown.map(key => shownKey([], key, CONFIG_KEYS))
     for (const server of serversIn(source, dirname(main.path))) {
       const { name, path, ignored } = server
       const earlier = servers.find(other => other.name === name)
       if (isItself(server, main)) notice(`skipping '${name}', which is Toolpost itself`)
       else if (earlier) notice(`skipping '${name}', already defined in ${earlier.source.file}`)
       else servers.push(server)
-      shown.push(...ignored.map(key => shownKey(path, key, serverKeys())))
+      shown.push(...ignored.map(key => shownKey(path, key, SERVER_KEYS)))
     }
     if (shown.length > 0)
       notice(`ignoring unknown ${shown.length === 1 ? 'key' : 'keys'} ${shown.join(', ')}`)
@@ -206,8 +213,9 @@ function filledServer(server: FoundServer, scope: Scope, files: string[]): Serve
     const result = filled(entry, path, scope) as Record<string, unknown>
     const { cwd, envFile, env } = result
     // Numbers and booleans become strings, as in an environment.
+    const asText = (value: unknown) => (/number|boolean/.test(typeof value) ? String(value) : value)
     if (isRecord(env))
-      result.env = Object.fromEntries(Object.entries(env).map(([key, value]) => [key, String(value)]))
+      result.env = Object.fromEntries(Object.entries(env).map(([key, value]) => [key, asText(value)]))
     if (typeof cwd === 'string') result.cwd = pathFrom(folder, cwd)
     if (typeof envFile === 'string') {
       const variables = pathFrom(folder, envFile)
@@ -235,8 +243,13 @@ const VARIABLE = /\$\{([^}]+?)(?::-([^}]*))?\}/g
 
 function filledText(text: string, path: ConfigPath, { source, environment, folder }: Scope): string {
   const editors: Record<string, string> = {
-    ...{ workspaceFolder: folder, workspaceRoot: folder, workspaceFolderBasename: basename(folder) },
-    ...{ userHome: homedir(), cwd: process.cwd(), pathSeparator: sep, '/': sep },
+    workspaceFolder: folder,
+    workspaceRoot: folder,
+    workspaceFolderBasename: basename(folder),
+    userHome: homedir(),
+    cwd: process.cwd(),
+    pathSeparator: sep,
+    '/': sep,
   }
   return text.replace(VARIABLE, (_, given: string, fallback: string | undefined) => {
     // VS Code asks for these: `perplexity-key` is TOOLPOST_INPUT_PERPLEXITY_KEY here.

@@ -26,7 +26,7 @@ export function createServers(
   sample: Sample,
   onStatus: (status: ServerStatus) => void,
 ) {
-  const { configuration, options, closing, executor, catalog, logger } = context
+  const { configuration, options, closing, executor, logger } = context
   const { tools } = executor
   let homeStarting: Promise<ExampleHome | undefined> | undefined
   let starting: Promise<void> | undefined
@@ -77,7 +77,13 @@ export function createServers(
       if (entries.length === 0) return
       const { McpIntegration } = await import('../mcp/index.ts')
       if (closing.aborted) return
-      const host = { catalog, sample, logger, loginsFolder: stateFolder(file), onReport: report }
+      const host = {
+        catalog: context.api.catalog,
+        sample,
+        logger,
+        loginsFolder: stateFolder(file),
+        onReport: report,
+      }
       mcp = new McpIntegration({ ...settings, ...host })
       mcp.on('server', onStatus)
       mcp.start(tools)
@@ -153,14 +159,25 @@ export function createServers(
     const failure = refusal(call, 'timeout', `Tool '${call.name}' timed out after ${limitMs} ms`)
     return Promise.resolve({ ...failure, diagnosis: { causes } })
   }
+  /** Resolves when the servers, or the named one, have been tried once. */
+  const tried = async (name?: string, limitMs?: number): Promise<void> => {
+    const servers = await start()
+    if (servers) await inTime(servers.tried(name), { limitMs })
+  }
+  const messages = (server: string, which?: { after?: number | undefined }) =>
+    mcp?.messages(server, which) ?? []
+  const logins = () => mcp?.logins
+  const stop = async (server: string) => mcp?.stop(server)
   return {
-    ...{ home, entryOf, status, waitWhileStarting, waitForTool, startingServers },
-    ...{ mcp: () => mcp, problem: () => problem, isStarted: () => starting !== undefined },
+    /** Of the project. */
+    api: { exampleHome: home, entryOf, waitWhileStarting, tried, messages, logins, stop },
+    status,
+    waitForTool,
+    startingServers,
+    problem: () => problem,
+    isStarted: () => starting !== undefined,
     ready: async (name?: string) => (await start())?.ready(name),
-    async tried(name?: string, limitMs?: number): Promise<void> {
-      const servers = await start()
-      if (servers) await inTime(servers.tried(name), { limitMs })
-    },
+    restart: async (server: string) => mcp?.restart(server),
     async apply({ file }: ResolvedConfig, before: ResolvedConfig): Promise<void> {
       if (!starting) return
       starting = starting.then(() => open(before))
@@ -175,8 +192,16 @@ export function createServers(
 }
 
 const IDLE = {
-  ...{ attempts: 0, tools: [], error: undefined, stderr: '', exitCode: null, pid: undefined, junkLines: 0 },
-  ...{ nextAttemptAt: undefined, readyAfterMs: undefined, protocolVersion: undefined },
+  attempts: 0,
+  tools: [],
+  error: undefined,
+  stderr: '',
+  exitCode: null,
+  pid: undefined,
+  junkLines: 0,
+  nextAttemptAt: undefined,
+  readyAfterMs: undefined,
+  protocolVersion: undefined,
 }
 
 function isOf(tool: string): (server: { name: string }) => boolean {

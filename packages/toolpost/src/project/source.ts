@@ -40,7 +40,10 @@ export function configSource(file: string, given: string, path = resolve(file), 
     value = jsonc.parse(text, [], SYNTAX)
   }
   return {
-    ...{ file, path, isIncluded, value },
+    file,
+    path,
+    isIncluded,
+    value,
     /** An error at a value, or at the part of its path that exists. */
     error({ path, problem, key }: Problem, options?: ErrorOptions): ConfigError {
       let node = jsonc.parseTree(text, [], SYNTAX)

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineTool } from '../tools/tool.ts'
 import { MAX_TIMER_MS } from '../util/clock.ts'
 import { isRecord } from '../util/guards.ts'
-import { packageRoot } from '../util/package-root.ts'
+import { packageJson } from '../util/package-root.ts'
 import { quietly } from '../util/quietly.ts'
 import type { ProjectContext } from './configuration.ts'
 import { readJson, stateFolder, writePrivate } from './local-state.ts'
@@ -38,7 +37,7 @@ type TimersContext = Pick<ProjectContext, 'executor' | 'configuration' | 'say' |
 
 /** Timers and commands for later: the `timer` tool. They are kept in `.toolpost/timers.json`, and end while the project runs. */
 export function projectTimers({ executor, configuration, say: announce, tell }: TimersContext) {
-  const data = JSON.parse(readFileSync(join(packageRoot(), 'data', 'timer.json'), 'utf8'))
+  const data = packageJson('data/timer.json')
   const file = () => join(stateFolder(configuration.current.file), 'timers.json')
   let timers: KeptTimer[] = []
   let next: NodeJS.Timeout | undefined

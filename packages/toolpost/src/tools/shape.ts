@@ -47,7 +47,7 @@ export function shapedTool(
 }
 
 /** Loaded when it is needed. Rejects, before the tool runs, if the expression is not JMESPath. */
-async function projection(expression: string): Promise<(output: unknown) => unknown> {
+export async function projection(expression: string): Promise<(output: unknown) => unknown> {
   const { compile, search } = await import('@jmespath-community/jmespath')
   try {
     compile(expression)
