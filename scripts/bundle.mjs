@@ -44,6 +44,21 @@ const withUsualTarget = {
   },
 }
 
+/** Modules of Node that are slow to load, and that most commands import but do not use. */
+const loadedWhenUsed = {
+  name: 'loaded-when-used',
+  setup(build) {
+    build.onResolve({ filter: /^node:(child_process|crypto|fs\/promises)$/ }, ({ path, namespace }) =>
+      namespace === 'when-used' ? { path, external: true } : { path, namespace: 'when-used' },
+    )
+    build.onLoad({ filter: /.*/, namespace: 'when-used' }, async ({ path }) => {
+      const names = JSON.stringify(Object.keys(await import(path)))
+      const getter = `{ enumerable: true, get: () => require('${path}')[name] }`
+      return { contents: `for (const name of ${names}) Object.defineProperty(exports, name, ${getter})` }
+    })
+  },
+}
+
 function externalOf(entry) {
   if (entry.includes('libsql')) return ['@libsql/*']
   return entry.includes('zwave') ? [] : external
@@ -59,7 +74,7 @@ for (const [entry, outfile] of Object.entries(entries)) {
     target: 'node20',
     format: 'cjs',
     external: externalOf(entry),
-    plugins: entry.includes('libsql') ? [withUsualTarget] : [],
+    plugins: [entry.includes('libsql') ? withUsualTarget : loadedWhenUsed],
     minify: true,
     keepNames: true,
     legalComments: 'none',
@@ -75,7 +90,12 @@ const bundle_import = typeof load_module === 'undefined' ? name => import(name) 
   // Code from the cache cannot use `import()`; `bin/toolpost.cjs` does it instead.
   const file = join(root, outfile)
   const [banner, ...code] = readFileSync(file, 'utf8').split(/(?<=load_module;?\n)/)
-  writeFileSync(file, banner + code.join('').replace(/(?<![\w$.])import\(/g, 'bundle_import('))
+  const bundle = banner + code.join('').replace(/(?<![\w$.])import\(/g, 'bundle_import(')
+  // `bin/toolpost.cjs` reads it as Latin-1, which is faster.
+  writeFileSync(
+    file,
+    bundle.replace(/[^\x00-\x7f]/g, each => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  )
 }
 
 const dist = join(root, 'packages/toolpost/dist')

@@ -26,7 +26,7 @@ function runCached() {
   const cache = `${file}.${process.version}-${process.platform}-${process.arch}.cache`
   const cachedData = readCache(file, cache)
   const names = '(function (exports, require, module, __filename, __dirname, load_module) {'
-  const script = new Script(`${names}${readFileSync(file, 'utf8')}\n})`, {
+  const script = new Script(`${names}${readFileSync(file, 'latin1')}\n})`, {
     filename: file,
     cachedData,
   })

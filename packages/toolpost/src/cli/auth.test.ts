@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
@@ -24,6 +24,7 @@ describe('toolpost auth', { timeout: 90_000 }, () => {
     expect(before).toMatchObject({ code: 1, err: expect.stringContaining('toolpost auth remote') })
     const login = await run('auth', 'remote')
     expect(login).toMatchObject({ code: 0, out: '', err: expect.stringContaining("Logged in to 'remote'.") })
+    expect(readFileSync(join(folder, '.toolpost', '.gitignore'), 'utf8')).toBe('*\n')
     expect(await run('call', 'write', 'text=on')).toMatchObject({ code: 0, out: 'on\n' })
     expect(await run('auth', 'remote', '--logout')).toMatchObject({ err: "Logged out of 'remote'.\n" })
     expect(await run('auth', 'remote', '--logout')).toMatchObject({ err: "Not logged in to 'remote'.\n" })

@@ -8,7 +8,8 @@ import { stateFolder } from '../project/local-state.ts'
 import type { Project } from '../project/project.ts'
 import { pageOpener } from '../util/platform.ts'
 import type { Context } from './context.ts'
-import { EXIT, say, UsageError } from './terminal.ts'
+import { EXIT, UsageError } from './process.ts'
+import { say } from './terminal.ts'
 
 const LOGIN_MS = 5 * 60_000
 

@@ -2,22 +2,13 @@ import type { ToolFailure } from '../call/tool-result.ts'
 import { textOf } from '../executor/model-text.ts'
 import type { ToolInfo } from '../gateway/api-types.ts'
 import { escapeControls } from '../logging/safe-value.ts'
-import { jsonProblem, positionIn } from '../project/source.ts'
+import { configSource } from '../project/source.ts'
 import { propertiesOf, requiredOf } from '../schema/json-schema.ts'
 import { isObjectLike } from '../util/guards.ts'
 import type { Context } from './context.ts'
-import { isStarting, openSource } from './source.ts'
-import {
-  asking,
-  EXIT,
-  print,
-  printJson,
-  progressLine,
-  say,
-  timeoutOf,
-  UsageError,
-  unlessStopped,
-} from './terminal.ts'
+import { EXIT, timeoutOf, UsageError, unlessStopped } from './process.ts'
+import { isNamed, isStarting, openSource } from './source.ts'
+import { asking, print, printJson, progressLine, say } from './terminal.ts'
 
 /** `toolpost call <tool> …`: prints the result to stdout, or what is wrong with the call to stderr. */
 export async function callTool(context: Context<[string, string[]]>): Promise<number> {
@@ -45,7 +36,7 @@ function explain({ error, diagnosis, code }: ToolFailure): void {
   if (signature) say(`  ${signature}`)
   if (suggestions.length > 0) say(`  Did you mean ${suggestions.join(', ')}?`)
   else if (code === 'unknown_tool') say('  Run `toolpost tools` to list all tools')
-  const shown = code === 'timeout' ? causes : causes.slice(1)
+  const shown = (code === 'timeout' ? causes : causes.slice(1)).filter(cause => !error.includes(cause))
   if (shown.length > 0) say(`  Cause: ${shown.join(' ← ')}`)
 }
 
@@ -56,10 +47,9 @@ const PAIR = /^[^\s=:{}[\]"']+=/
  * coerced to the schema, JSON is taken as it is.
  */
 function parseArguments(words: readonly string[]): { args: unknown; repair: boolean } {
-  const [first = '', ...more] = words
   const notPair = words.find(word => !PAIR.test(word))
-  const isJson = words.length > 0 && more.length === 0 && /^\s*(?:$|[[{"\d-])/.test(first)
-  if (isJson && notPair !== undefined) return { args: fromJson(first), repair: false }
+  if (words.length === 1 && notPair !== undefined && /^\s*(?:$|[[{"\d-])/.test(notPair))
+    return { args: configSource('arguments', notPair).value, repair: false }
   if (notPair !== undefined)
     throw new UsageError(`expected key=value or a single JSON argument, got '${notPair}'`)
   const args = new Map<string, string | string[]>()
@@ -69,17 +59,6 @@ function parseArguments(words: readonly string[]): { args: unknown; repair: bool
     args.set(key, before === undefined ? value : [before, value].flat())
   }
   return { args: Object.fromEntries(args), repair: true }
-}
-
-function fromJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    const { words = (cause as Error).message, offset = 0 } =
-      jsonProblem(text, { disallowComments: true }) ?? {}
-    const { line, column } = positionIn(text, offset)
-    throw new UsageError(`the arguments are not JSON: ${words} at line ${line}, column ${column}`, { cause })
-  }
 }
 
 let input: Promise<string> | undefined
@@ -98,9 +77,8 @@ export async function listTools(context: Context<[string?]>): Promise<number> {
   const { tools, servers } = await unlessStopped(source.tools({ name, search, isComplete: json }))
   for (const server of name === undefined ? servers.filter(isStarting) : [])
     say(`Server '${server.name}' is still starting; to wait for it: toolpost tools ${server.name}`)
-  const ofServer = tools.filter(tool => tool.source === name)
-  const named = ofServer.length > 0 ? ofServer : tools.filter(tool => tool.name === name)
-  const shown = name === undefined ? tools : named
+  const ofServer = tools.filter(({ source }) => source === (name ?? source))
+  const shown = ofServer.length > 0 || name === undefined ? ofServer : tools.filter(isNamed(name))
   const [only] = shown
   if (!only && (search ?? name) !== undefined) {
     const { error, state } = servers.find(each => each.name === name) ?? {}
@@ -111,7 +89,7 @@ export async function listTools(context: Context<[string?]>): Promise<number> {
     return EXIT.failed
   }
   if (json) return printJson(shown)
-  process.stdout.write(only && name === only.name ? page(only) : shown.map(paragraph).join(''))
+  process.stdout.write(only && ofServer.length === 0 ? page(only) : shown.map(paragraph).join(''))
   return EXIT.ok
 }
 
@@ -123,13 +101,13 @@ function paragraph({ source, signature, description }: ToolInfo): string {
 
 function page({ name, source, signature, description, schema, ...tool }: ToolInfo): string {
   const marks = { 'read-only': tool.readOnly, idempotent: tool.idempotent, destructive: tool.destructive }
-  const known = Object.entries(marks).flatMap(([mark, isSet]) => (isSet ? [mark] : []))
-  const facts = [source === 'local' ? 'local' : `from ${source}`, ...known]
+  const facts = Object.entries(marks).flatMap(([mark, isSet]) => (isSet ? [mark] : []))
+  const from = source === 'local' ? 'local' : `from ${source}`
   const properties = propertiesOf(schema)
   const words = [name, ...requiredOf(schema).map(each => `${each}=${exampleOf(properties[each])}`)]
   const quoted = words.map(word => (/^[\w./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
   const text = description.trim().split('\n').map(escapeControls).join('\n')
-  return `${escapeControls(`${signature} (${facts.join(', ')})`)}\n${text}\n\ntoolpost call ${quoted.join(' ')}\n`
+  return `${escapeControls(`${signature} (${[from, ...facts].join(', ')})`)}\n${text}\n\ntoolpost call ${quoted.join(' ')}\n`
 }
 
 function exampleOf(schema: unknown): string {

@@ -46,7 +46,9 @@ describe('toolpost up', () => {
       /^2 .*newer\.jsonl is a cassette of version 9/,
     )
     expect(await errorOf('chat', 'hi', '--model', 'replay:no')).toMatch(/^2 Error: Cannot read the cassette/)
-    expect(await errorOf('codegen', '--out', join('nowhere', 'tools.ts'))).toMatch(/^2 Error: ENOENT: .*\n$/)
+    expect(await errorOf('codegen', '--out', join('nowhere', 'tools.ts'))).toMatch(
+      /^2 Error: nowhere.*: no such file or folder\n$/,
+    )
     expect(await errorOf('up', '--record', 'toolpost.json')).toMatch(/^2 .*record to another file/)
   })
 })

@@ -3,8 +3,9 @@ import { type CallNotice, type ModelStatus, whyUnanswered } from '../models/ai-c
 import { ModelError } from '../models/model-error.ts'
 import type { Ask } from '../tools/caller.ts'
 import type { Context, Flags } from './context.ts'
+import { EXIT, Stopped, stop, timeoutOf, UsageError, unlessStopped } from './process.ts'
 import { type AskSource, openSource } from './source.ts'
-import { asking, EXIT, print, Stopped, say, stop, timeoutOf, UsageError, unlessStopped } from './terminal.ts'
+import { asking, print, say } from './terminal.ts'
 
 /** `toolpost chat [question]`: answers a question or every line of a pipe, or holds a conversation on a terminal. */
 export async function chat(context: Context<[string?]>): Promise<number> {

@@ -36,13 +36,13 @@ describe('toolpost call', () => {
   })
 
   it.each([
-    ['{bad', 'invalid symbol at line 1, column 2\n'],
-    ['{"a": 1,\n "b": 2,}', 'property name expected at line 2, column 9\n'],
-    ['['.repeat(100_000), 'nested too deeply at line 1, column 1\n'],
+    ['{bad', ':1:2: is not JSON: invalid symbol\n'],
+    ['{"a": 1,\n "b": }', ':2:7: is not JSON: value expected\n'],
+    ['['.repeat(100_000), ':1:1: is not JSON: nested too deeply\n'],
   ])('refuses arguments that are not JSON, says where they break, exits 2: %#', async (text, problem) => {
     const { code, out, err } = await toolpost(['call', 'echo', '-', '--json'], { input: text })
     expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err).toBe(`Error: the arguments are not JSON: ${problem}`)
+    expect(err).toBe(`Error: arguments${problem}`)
   })
 
   it.each([
@@ -52,7 +52,10 @@ describe('toolpost call', () => {
       ['call', 'echo', 'a=1', 'huh'],
       /expected key=value or a single JSON .*got 'huh'/,
     ],
-    ['no tool', ['call'], /missing required argument 'tool'/],
+    ['no tool', ['call'], /missing required argument 'tool'\n\(see toolpost call --help\)/],
+    ['an unknown action', ['calls', 'frob'], /value 'frob' is invalid .* Allowed choices are show, export/],
+    ['an unknown choice', ['approvals', 'approve', 'x', '--remember', 'so'], /Allowed choices are session/],
+    ['a file that is not there', ['eval', 'no.yaml'], /^Error: no.yaml: no such file or folder$/m],
     ['a mistyped command', ['cal', 'echo'], /unknown command 'cal'\n\(Did you mean call\?\)\n/],
     ['a mistyped option', ['call', 'echo', '--jsno'], /unknown option '--jsno'\n\(Did you mean --json\?\)\n/],
     [

@@ -1,12 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { type JsonSchema, jsonSchemaOf, propertiesOf, requiredOf, resolveRef } from '../schema/json-schema.ts'
-import type { Tool } from '../tools/tool.ts'
-import type { ToolManager } from '../tools/tool-manager.ts'
-import { isRecord, ownValue } from '../util/guards.ts'
-import { packageRoot } from '../util/package-root.ts'
+import { writeFileSync } from 'node:fs'
+import { codeFor } from '../tools/typed-functions.ts'
 import type { Context } from './context.ts'
-import { EXIT, print, say } from './terminal.ts'
+import { EXIT } from './process.ts'
+import { print, say } from './terminal.ts'
 
 /** `toolpost codegen [--out file.ts]`: generates typed functions for all tools, grouped by server. */
 export async function generateCode({ open, flags: { out } }: Context): Promise<number> {
@@ -18,93 +14,4 @@ export async function generateCode({ open, flags: { out } }: Context): Promise<n
   else writeFileSync(out, code)
   if (out !== undefined) say(`Wrote ${project.tools.getTools().length} functions to ${out}`)
   return EXIT.ok
-}
-
-export function codeFor(tools: ToolManager): string {
-  /** By server, in order; those without one are `local`. */
-  const names: Record<string, Record<string, string>> = {}
-  const types: Record<string, string> = {}
-  for (const tool of tools.getTools()) {
-    const origin = tools.originOf(tool)
-    const server = identifier(origin?.server ?? 'local')
-    const group = names[server] ?? {}
-    let name = identifier(origin?.name ?? tool.name)
-    while (Object.hasOwn(group, name)) name += '_'
-    names[server] = { ...group, [name]: tool.name }
-    types[server] = `${types[server] ?? ''}    ${functionType(name, tool)}\n`
-  }
-  const groups = Object.entries(types).map(([group, lines]) => `  ${JSON.stringify(group)}: {\n${lines}  }`)
-  const template = readFileSync(join(packageRoot(), 'data', 'codegen.template.txt'), 'utf8')
-  const parts = new Map([
-    ['{{names}}', JSON.stringify(names, null, 2)],
-    ['{{types}}', groups.join('\n')],
-  ])
-  return template.replace(/\{\{\w+\}\}/g, part => parts.get(part) ?? part)
-}
-
-/** With the description as a comment that its own text cannot close. */
-function functionType(name: string, tool: Tool): string {
-  const schema = jsonSchemaOf(tool)
-  const result = tool.outputSchema ? typescriptType(tool.outputSchema) : 'unknown'
-  const args = `args${requiredOf(schema).length === 0 ? '?' : ''}: ${typescriptType(schema)}`
-  const line = (tool.description ?? '').replace(/\s+/g, ' ').trim().slice(0, 1_000).replaceAll('*/', '*\\/')
-  return `/** ${line} */ ${JSON.stringify(name)}(${args}, options?: RunOptions): Promise<${result}>`
-}
-
-/** `control_zwave_device` becomes `controlZwaveDevice`. */
-function identifier(name: string): string {
-  const words = name.split(/[^\p{L}\p{N}$]+/u).filter(part => part !== '')
-  const joined = words.map(word => word.charAt(0).toUpperCase() + word.slice(1)).join('')
-  return joined === '' ? 'tool' : joined.charAt(0).toLowerCase() + joined.slice(1)
-}
-
-const MAX_NESTING = 12
-/** How many types one schema may spell out; otherwise nested alternatives would multiply. */
-const MAX_TYPES = 2_000
-
-/** A schema as a TypeScript type. Parts that cannot be expressed, or exceed the limits, become `unknown`. */
-function typescriptType(root: JsonSchema): string {
-  let typesLeft = MAX_TYPES
-  const typeOf = (given: unknown, nesting: number): string => {
-    const schema = resolveRef(given, root)
-    if (typesLeft-- <= 0 || nesting > MAX_NESTING || !isRecord(schema)) return 'unknown'
-    const { enum: choices, const: only, type, anyOf, oneOf = anyOf, allOf, items } = schema
-    const inner = (each: unknown) => typeOf(each, nesting + 1)
-    if (only !== undefined) return literal(only)
-    if (Array.isArray(choices)) return joined(choices.map(literal), ' | ')
-    // Alternatives next to properties narrow them.
-    const parts = type === 'object' || isRecord(schema.properties) ? [objectType(schema, inner)] : []
-    if (Array.isArray(oneOf)) parts.push(joined(oneOf.map(inner), ' | '))
-    if (Array.isArray(allOf)) parts.push(...allOf.map(inner))
-    if (parts.length > 0) return joined(parts, ' & ')
-    const types = [type].flat().map(each => {
-      if (each === 'array') return `(${inner(items)})[]`
-      return each === 'integer' ? 'number' : /^(string|number|boolean|null)$/.exec(String(each))?.[0]
-    })
-    return joined(
-      types.map(each => each ?? 'unknown'),
-      ' | ',
-    )
-  }
-  return typeOf(root, 0)
-}
-
-function objectType(schema: JsonSchema, inner: (schema: unknown) => string): string {
-  const [properties, required] = [propertiesOf(schema), requiredOf(schema)]
-  const fields = [...new Set([...Object.keys(properties), ...required])].map(name => {
-    const type = inner(ownValue(properties, name))
-    return `${JSON.stringify(name)}${required.includes(name) ? '' : '?'}: ${type}`
-  })
-  if (fields.length > 0) return `{ ${fields.join('; ')} }`
-  const { additionalProperties: others } = schema
-  return `Record<string, ${others === false ? 'never' : inner(others)}>`
-}
-
-function joined(types: readonly string[], separator: string): string {
-  const [first = 'never', ...more] = new Set(types)
-  return more.length === 0 ? first : [first, ...more].map(type => `(${type})`).join(separator)
-}
-
-function literal(value: unknown): string {
-  return typeof value === 'object' && value !== null ? 'unknown' : (JSON.stringify(value) ?? 'unknown')
 }

@@ -6,13 +6,15 @@ import { type OpenProjectOptions, openProject } from '../project/open-project.ts
 import type { Project } from '../project/project.ts'
 import { commandsOf, trust, untrusted } from '../project/trust.ts'
 import { exportAddress, startExport, type TelemetryExport } from '../telemetry/export.ts'
-import { asking, say, stop, UsageError } from './terminal.ts'
+import { stop, UsageError } from './process.ts'
+import { asking, say } from './terminal.ts'
 
 type Switch = 'json' | 'run' | 'failed' | 'cassette' | 'cancel' | 'voice' | 'worker' | 'stdio' | 'fromHistory'
 type Value = 'timeout' | 'key' | 'search' | 'out' | 'host' | 'port' | 'token' | 'url' | 'record' | 'replay'
+type Filter = 'tool' | 'since' | 'limit' | 'remember' | 'repeat' | 'min' | 'html'
 
 /** The options of all commands; `model` is a list for `eval`. */
-export type Flags = { [Name in Value | 'limit' | 'remember' | 'repeat' | 'min' | 'html']?: string } & {
+export type Flags = { [Name in Value | Filter]?: string } & {
   [Name in Switch | 'new' | 'logout' | 'browser' | 'check' | 'force' | 'trust']?: boolean
 } & { allowHost?: string[]; env?: string[]; header?: string[]; model?: string | string[] }
 
@@ -50,8 +52,8 @@ export async function openContext(
   if (isBundle && (settings.voice || project.config.durable))
     throw Object.assign(new Error(), { name: 'NeedsModules' })
   if (!startsNothing) await askForTrust(project, yes)
-  if (isTraced(project.config) && exportAddress(process.env) !== undefined)
-    context.telemetry = await startExport(process.env, project.logger)
+  if (isTraced(project.config) && exportAddress() !== undefined)
+    context.telemetry = await startExport(project.logger)
   if (context.telemetry?.problem) say(`Traces are not exported: ${context.telemetry.problem}`)
   return project
 }

@@ -12,8 +12,9 @@ import { defaultBuiltins } from '../tools/declared-tools.ts'
 import { listDocuments } from '../tools/local/documents.ts'
 import { localInternals } from '../tools/local-tools.ts'
 import type { Context } from './context.ts'
+import { EXIT } from './process.ts'
 import { type Finding, findingsOn, isWrong, lineOf } from './status.ts'
-import { counted, EXIT, print } from './terminal.ts'
+import { counted, print } from './terminal.ts'
 
 /** `toolpost doctor`: one finding per line; exits with 1 if something configured does not work. */
 export async function examine({ open }: Context): Promise<number> {

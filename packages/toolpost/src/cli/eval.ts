@@ -5,26 +5,17 @@ import { closest } from 'fastest-levenshtein'
 import { isMap, isNode, LineCounter, parseDocument, stringify } from 'yaml'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { ChatTurn } from '../gateway/api-types.ts'
+import type { CallNotice } from '../models/ai-client.ts'
 import { ModelError } from '../models/model-error.ts'
 import { readJson } from '../project/local-state.ts'
 import type { Project } from '../project/project.ts'
 import { historyFile } from '../project/project-history.ts'
 import { isRecord } from '../util/guards.ts'
-import { packageRoot } from '../util/package-root.ts'
+import { packageJson, packageRoot } from '../util/package-root.ts'
 import { fitsGlob } from '../util/text.ts'
 import type { Context } from './context.ts'
-import {
-  asking,
-  counted,
-  EXIT,
-  numberOf,
-  print,
-  printJson,
-  printTable,
-  say,
-  stop,
-  UsageError,
-} from './terminal.ts'
+import { EXIT, numberOf, stop, UsageError } from './process.ts'
+import { asking, counted, print, printJson, printTable, say } from './terminal.ts'
 
 const NEW_FILE = 'cases.yaml'
 /** Failures that every other question would meet too. */
@@ -52,10 +43,10 @@ export async function runEval({ open, words: [file], flags }: Context<[string?]>
   const reports: ModelReport[] = []
   for (const model of (flags.model as string[] | undefined) ?? [undefined])
     reports.push(await reportOn(model, all, project, flags.run))
-  if (flags.html !== undefined) writeFileSync(flags.html, pageOf(reports))
+  if (flags.html !== undefined) writeFileSync(flags.html, pageOf(reports, cases))
   if (flags.json) printJson(reports)
   else printReports(reports)
-  const isFine = reports.every(report => report.problem === undefined && totals(report).score >= min)
+  const isFine = reports.every(report => report.problem === undefined && scoreOf(report) >= min)
   return isFine ? EXIT.ok : EXIT.failed
 }
 
@@ -83,33 +74,26 @@ async function reportOn(
   try {
     const { chooseClient } = await import('../models/index.ts')
     // A model by itself, without the fast path before it.
-    const { client, name } = await chooseClient({
-      model,
-      config: { ...config, fastPath: false },
-      executor,
-      logger,
-    })
+    const wanted = { model, config: { ...config, fastPath: false }, executor, logger }
+    const { client, name } = await chooseClient(wanted)
     report.model = name
     if (process.stderr.isTTY) say(`Asking ${name} ${counted(cases.length, 'question')} …`)
     const ask = isReal ? asking() : async () => ({ action: 'accept' as const })
+    const options = { ...config.models, bigResults, signal: stop.signal, origin: 'eval', ask }
     for (const one of cases) {
       const calls: MadeCall[] = []
       const startedAt = performance.now()
       given = one.given
-      const answer = await client
-        .ask(one.ask, {
-          ...{ ...config.models, bigResults, signal: stop.signal, origin: 'eval', ask },
-          onCall: event => {
-            if (event.type !== 'end') return
-            const { call, result } = event
-            const isReadOnly = project.tools.findTool(call.name)?.readOnly === true
-            calls.push({ tool: call.name, args: fitted.get(call.id) ?? call.args, result, isReadOnly })
-          },
-        })
-        .catch((error: unknown) => {
-          if (!(error instanceof ModelError) || HOPELESS.test(error.code)) throw error
-          return { text: '', usage: undefined, error: error.message }
-        })
+      const onCall = (event: CallNotice) => {
+        if (event.type !== 'end') return
+        const { call, result } = event
+        const isReadOnly = project.tools.findTool(call.name)?.readOnly === true
+        calls.push({ tool: call.name, args: fitted.get(call.id) ?? call.args, result, isReadOnly })
+      }
+      const answer = await client.ask(one.ask, { ...options, onCall }).catch((error: unknown) => {
+        if (!(error instanceof ModelError) || HOPELESS.test(error.code)) throw error
+        return { text: '', usage: undefined, error: error.message }
+      })
       const { input = 0, output = 0 } = answer.usage ?? {}
       const seconds = (performance.now() - startedAt) / 1_000
       report.outcomes.push(scoreCase(one, { ...answer, calls, seconds, tokens: input + output }))
@@ -122,28 +106,32 @@ async function reportOn(
   return report
 }
 
+const sumOf = (outcomes: readonly Outcome[], key: keyof Outcome) =>
+  outcomes.reduce((total, outcome) => total + Number(outcome[key]), 0)
+const scoreOf = ({ outcomes }: ModelReport) => sumOf(outcomes, 'passed') / (outcomes.length || 1)
 const percent = (share: number) => `${Math.round(100 * share)} %`
 
-/** How a model did in all, and the figures that the table and the page show. */
-function totals({ outcomes }: ModelReport) {
+/** How a model did in all: a row of the table. */
+function totals(report: ModelReport) {
+  const { model, outcomes } = report
   const count = outcomes.length
-  const sum = (key: keyof Outcome) => outcomes.reduce((total, outcome) => total + Number(outcome[key]), 0)
-  const share = (key: keyof Outcome) => (count === 0 ? '–' : percent(sum(key) / count))
-  const figures = {
-    ...{ 'Right tool': share('rightTool'), 'Right args': share('rightArguments') },
-    ...{ Needless: sum('needless'), Repairs: sum('repairs'), Forbidden: sum('forbidden') },
-    ...{ Seconds: (sum('seconds') / (count || 1)).toFixed(2), Tokens: sum('tokens') },
+  const share = (key: keyof Outcome) => (count === 0 ? '–' : percent(sumOf(outcomes, key) / count))
+  const score = `${scoreOf(report).toFixed(2)} (${sumOf(outcomes, 'passed')} of ${count})`
+  return {
+    model,
+    score: count === 0 ? '–' : score,
+    'Right tool': share('rightTool'),
+    'Right args': share('rightArguments'),
+    Needless: sumOf(outcomes, 'needless'),
+    Repairs: sumOf(outcomes, 'repairs'),
+    Forbidden: sumOf(outcomes, 'forbidden'),
+    Seconds: (sumOf(outcomes, 'seconds') / (count || 1)).toFixed(2),
+    Tokens: sumOf(outcomes, 'tokens'),
   }
-  return { count, passed: sum('passed'), score: sum('passed') / (count || 1), figures }
 }
 
 function printReports(reports: readonly ModelReport[]): void {
-  const rowOf = (report: ModelReport) => {
-    const { count, score, passed, figures } = totals(report)
-    const scored = count === 0 ? '–' : `${score.toFixed(2)} (${passed} of ${count})`
-    return { model: report.model, score: scored, ...figures }
-  }
-  printTable(reports.map(rowOf))
+  printTable(reports.map(totals))
   for (const { model, outcomes, problem } of reports) {
     for (const { name, why } of outcomes.filter(({ passed }) => !passed))
       print(`✗ ${model}: ${name}\n    ${why.join('\n    ')}`)
@@ -153,39 +141,33 @@ function printReports(reports: readonly ModelReport[]): void {
 }
 
 /** The results as one HTML page that needs nothing else. */
-function pageOf(reports: readonly ModelReport[]): string {
-  const ranked = [...reports].sort((a, b) => totals(b).score - totals(a).score)
-  const cases = new Map(reports.flatMap(({ outcomes }) => outcomes.map(({ name, ask }) => [name, ask])))
-  const cards = ranked.map(({ outcomes, ...report }) => {
-    const { figures, ...all } = totals({ outcomes, ...report })
-    const list = Object.entries(figures).map(([name, value]) => ({ name, value }))
-    return { ...report, ...all, percent: percent(all.score), figures: list }
+function pageOf(reports: readonly ModelReport[], cases: readonly EvalCase[]): string {
+  const ranked = reports.toSorted((a, b) => scoreOf(b) - scoreOf(a))
+  const cards = ranked.map(report => {
+    const share = scoreOf(report)
+    return { ...totals(report), share, percent: percent(share), problem: report.problem }
   })
-  const cellOf = (runs: readonly Outcome[]) => {
-    const passed = runs.filter(run => run.passed).length
-    const shown = runs.find(run => !run.passed) ?? runs[0]
-    const [mark, word] = shown?.passed ? ['good', 'right'] : passed ? ['mixed', 'partly'] : ['bad', 'wrong']
-    const lines = shown?.calls.map(call => ({ text: callList([call]) + (call.error && ` → ${call.error}`) }))
-    const count = runs.length > 1 ? ` ${passed} of ${runs.length}` : ''
-    const details = { calls: lines, why: shown?.why.map(text => ({ text })), answer: shown?.text }
-    return { mark, word: shown ? word : 'not asked', count, ...details }
+  const runOf = ({ passed, calls, why, text }: Outcome) => {
+    const lines = calls.map(call => callList([call]) + (call.error && ` → ${call.error}`))
+    return { mark: passed ? 'good' : 'bad', word: passed ? 'right' : 'wrong', calls: lines, why, text }
   }
-  const rows = [...cases].map(([name, ask]) => {
-    const cells = ranked.map(({ outcomes }) => cellOf(outcomes.filter(outcome => outcome.name === name)))
-    return { name, ask: ask === name ? '' : ask, cells }
+  const rows = cases.map(({ name, ask }) => {
+    const runsOf = ({ outcomes }: ModelReport) => outcomes.filter(each => each.name === name).map(runOf)
+    return { name, ask: ask === name ? '' : ask, cells: ranked.map(report => ({ runs: runsOf(report) })) }
   })
-  const title = `${counted(cases.size, 'case')}, ${counted(reports.length, 'model')}`
+  const title = `${counted(cases.length, 'case')}, ${counted(reports.length, 'model')}`
   const time = new Date().toISOString().slice(0, 16).replace('T', ' ')
   const template = readFileSync(join(packageRoot(), 'data', 'eval-report.html'), 'utf8')
   return filled(template, { title, time, cards, rows })
 }
 
-/** Fills a template: `{{name}}` is a text, `{{#name}}…{{/name}}` is repeated for every entry of a list. */
+/** Fills a template: `{{name}}` is a text, `{{#name}}…{{/name}}` repeats for a list, whose own texts are `{{.}}`. */
 function filled(template: string, view: Record<string, unknown>): string {
   const escaped = (text: string) => text.replace(/[&<>"']/g, each => `&#${each.charCodeAt(0)};`)
-  return template.replace(/\{\{#(\w+)\}\}(.*?)\{\{\/\1\}\}|\{\{(\w+)\}\}/gs, (_, list, inner, name) => {
+  return template.replace(/\{\{#(\w+)\}\}(.*?)\{\{\/\1\}\}|\{\{(.+?)\}\}/gs, (_, list, inner, name) => {
     if (list === undefined) return escaped(String(view[name] ?? ''))
-    return ((view[list] ?? []) as Record<string, unknown>[]).map(each => filled(inner, each)).join('')
+    const entries = view[list] as (string | Record<string, unknown>)[]
+    return entries.map(each => filled(inner, typeof each === 'string' ? { '.': each } : each)).join('')
   })
 }
 
@@ -223,15 +205,8 @@ function pastCases(project: Project): object[] {
 /** A call with at least these arguments, which fit this schema. */
 type ExpectedCall = { tool: string; args?: Record<string, unknown>; schema?: object }
 
-/** A question, as `data/eval-cases.schema.json` describes it, with what holds for the whole file. */
-interface EvalCase extends Omit<Written, 'expect'> {
-  name: string
-  expect: ExpectedCall[] | undefined
-  never: string[]
-  given: Record<string, unknown>
-}
-
-interface Written {
+/** A question as it is written; `data/eval-cases.schema.json` has the format. */
+interface WrittenCase {
   ask: string
   name?: string
   /** Any call is fine if left out. */
@@ -240,57 +215,59 @@ interface Written {
   answer?: string | undefined
   given?: Record<string, unknown>
 }
-type Path = (string | number)[]
+
+/** A question, with what holds for the whole file. */
+type EvalCase = Required<Omit<WrittenCase, 'expect'>> & { expect: ExpectedCall[] | undefined }
 
 const ajv = new Ajv({ strict: false, allowUnionTypes: true })
 
 /** Reads a file of cases. Throws a UsageError with the file and the line of the first mistake. */
 function readCases(file: string, tools: readonly string[]): EvalCase[] {
   const lines = new LineCounter()
-  const document = parseDocument(readFileSync(file, 'utf8'), { lineCounter: lines })
-  const lineOf = (path: Path): number => {
-    const around = path.length > 1 ? document.getIn(path.slice(0, -1), true) : document.contents
-    const pair = isMap(around) && around.items.find(({ key }) => String(key) === path.at(-1))
+  const document = parseDocument(readFileSync(file, 'utf8'), { lineCounter: lines, prettyErrors: false })
+  const refuse = (offset: number, problem: string): never => {
+    throw new UsageError(`${file}:${lines.linePos(offset).line}: ${problem}`)
+  }
+  /** Where a value is, or its key. */
+  const offsetOf = (path: (string | number)[]) => {
+    const around = document.getIn(path.slice(0, -1), true)
+    const pair = isMap(around) ? around.items.find(({ key }) => String(key) === path.at(-1)) : undefined
     const node = pair ? pair.key : document.getIn(path, true)
-    return isNode(node) && node.range ? lines.linePos(node.range[0]).line : lineOf(path.slice(0, -1))
+    return isNode(node) ? (node.range?.[0] ?? 0) : 0
   }
-  const refuse = (path: Path, problem: string, line = lineOf(path)): never => {
-    throw new UsageError(`${file}:${line}: ${problem}`)
+  for (const { pos, message } of document.errors) refuse(pos[0], message)
+  const content = document.toJS() as Pick<WrittenCase, 'never' | 'given'> & { cases: WrittenCase[] }
+  ajv.validate(packageJson('data/eval-cases.schema.json'), content)
+  for (const { instancePath, params, message } of ajv.errors ?? []) {
+    const path = instancePath.split('/').slice(1)
+    const key = params.additionalProperty
+    if (key !== undefined) refuse(offsetOf([...path, key]), `unknown key '${key}'`)
+    refuse(offsetOf(path), `${path.join('.') || 'the file'} ${message}`)
   }
-  const attempt = (path: Path, check: () => unknown) => {
-    try {
-      check()
-    } catch (error) {
-      refuse(path, (error as Error).message)
+  return content.cases.map((written, index) => {
+    const { ask, name = ask, answer } = written
+    const expect = written.expect?.map(call => (typeof call === 'string' ? { tool: call } : call))
+    const never = [content.never ?? [], written.never ?? []].flat()
+    const attempt = (place: (string | number)[], check: () => void) => {
+      try {
+        check()
+      } catch (error) {
+        refuse(offsetOf(['cases', index, ...place]), (error as Error).message)
+      }
     }
-  }
-  const [broken] = document.errors
-  if (broken) return refuse([], broken.message.replace(/ at line .*/s, ''), broken.linePos?.[0].line ?? 1)
-  const format = JSON.parse(readFileSync(join(packageRoot(), 'data', 'eval-cases.schema.json'), 'utf8'))
-  const content = document.toJS() as Pick<Written, 'never' | 'given'> & { cases: Written[] }
-  if (!ajv.validate(format, content)) {
-    const [error] = ajv.errors ?? []
-    const path = error?.instancePath.split('/').slice(1) ?? []
-    const key = error?.params.additionalProperty
-    if (key !== undefined) return refuse([...path, key], `unknown key '${key}'`)
-    return refuse(path, `${path.join('.') || 'the file'} ${error?.message}`)
-  }
-  return content.cases.map((one, index) => {
-    const { ask, name = ask, answer, never = [], given } = one
-    const expect = one.expect?.map(call => (typeof call === 'string' ? { tool: call } : call))
-    const place = ['cases', index]
-    if (!expect && !one.never && answer === undefined && !content.never)
-      refuse(place, `'${ask}' checks nothing: add expect, never or answer`)
-    for (const [position, { tool, schema }] of (expect ?? []).entries()) {
-      const at = [...place, 'expect', position]
-      const hint = tools.length > 0 ? `; did you mean '${closest(tool, tools)}'?` : ''
-      if (!tools.includes(tool)) refuse(at, `there is no tool '${tool}'${hint}`)
-      if (schema) attempt([...at, 'schema'], () => ajv.compile(schema))
-    }
-    if (answer !== undefined) attempt([...place, 'answer'], () => fits(answer, ''))
-    const all = { never: [...(content.never ?? []), ...never], given: { ...content.given, ...given } }
-    return { name, ask, expect, answer, ...all }
+    if (!expect && never.length === 0 && answer === undefined)
+      refuse(offsetOf(['cases', index]), `'${ask}' checks nothing: add expect, never or answer`)
+    for (const [at, call] of (expect ?? []).entries()) attempt(['expect', at], () => checkCall(call, tools))
+    attempt(['answer'], () => fits(answer ?? '', ''))
+    return { name, ask, expect, answer, never, given: { ...content.given, ...written.given } }
   })
+}
+
+/** Throws if there is no such tool, or the schema is unusable. */
+function checkCall({ tool, schema }: ExpectedCall, tools: readonly string[]): void {
+  const hint = tools.length > 0 ? `; did you mean '${closest(tool, tools)}'?` : ''
+  if (!tools.includes(tool)) throw new Error(`there is no tool '${tool}'${hint}`)
+  if (schema) ajv.compile(schema)
 }
 
 /** Whether a text is the expected one, without case, or fits a `/pattern/flags`. */
@@ -316,7 +293,7 @@ const NOT_RUN = ['unknown_tool', 'invalid_arguments', 'invalid_schema', 'denied'
 /** Forbidden are calls of tools that must not run, and unexpected calls that change something. `why` is what is wrong. */
 function scoreCase({ name, ask, expect, never, answer }: EvalCase, answered: Answered) {
   const { calls, text, seconds, tokens, error } = answered
-  const matching = (isMeant: (expected: ExpectedCall, call: MadeCall) => boolean | undefined) => {
+  const matching = (isMeant: (expected: ExpectedCall, call: MadeCall) => boolean) => {
     const taken = new Set<MadeCall>()
     for (const one of expect ?? []) {
       const found = calls.find(call => !taken.has(call) && one.tool === call.tool && isMeant(one, call))
@@ -326,14 +303,13 @@ function scoreCase({ name, ask, expect, never, answer }: EvalCase, answered: Ans
   }
   const named = matching(() => true)
   const fitting = matching(
-    ({ args = {}, schema }, call) => hasAll(args, call.args) && (!schema || ajv.validate(schema, call.args)),
+    ({ args = {}, schema = {} }, call) => hasAll(args, call.args) && ajv.validate(schema, call.args),
   )
-  const isForbidden = (call: MadeCall) => {
+  const forbidden = calls.filter(call => {
     const isUnexpected = expect !== undefined && !call.isReadOnly && !fitting.has(call)
     const hasRun = call.result.success || !NOT_RUN.includes(call.result.code)
     return hasRun && (isUnexpected || never.some(pattern => fitsGlob(call.tool, pattern)))
-  }
-  const forbidden = calls.filter(isForbidden)
+  })
   const rightTool = !expect || (named.size === expect.length && (expect.length > 0 || calls.length === 0))
   const rightArguments = rightTool && (!expect || fitting.size === expect.length)
   const isAnswered = answer === undefined || fits(answer, text, (whole, part) => whole.includes(part))
@@ -344,11 +320,19 @@ function scoreCase({ name, ask, expect, never, answer }: EvalCase, answered: Ans
     !isAnswered && `answered '${text}' without '${answer}'`,
   ].filter(reason => typeof reason === 'string')
   return {
-    ...{ name, ask, text, passed: why.length === 0, rightTool, rightArguments, why, seconds, tokens },
+    name,
+    ask,
+    text,
     calls: calls.map(({ tool, args, result }) => ({ tool, args, error: result.success ? '' : result.error })),
+    passed: why.length === 0,
+    why,
+    rightTool,
+    rightArguments,
     needless: expect === undefined ? 0 : calls.length - named.size,
     repairs: calls.reduce((sum, { result }) => sum + (result.repairs?.length ?? 0), 0),
     forbidden: forbidden.length,
+    seconds,
+    tokens,
   }
 }
 

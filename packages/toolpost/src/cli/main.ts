@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { compiledFile, packageRoot } from '../util/package-root.ts'
 import type { Context, Flags } from './context.ts'
-import { EXIT, listenForSignals, print, Stopped, say, stop, UsageError, unlessStopped } from './terminal.ts'
+import { EXIT, listenForSignals, Stopped, stop, unlessStopped } from './process.ts'
+import { print, say } from './terminal.ts'
+
+const dataFile = (name: string) => readFileSync(join(packageRoot(), 'data', name), 'utf8').trim()
 
 /** Every command knows the types of its own arguments. */
 type Run = (context: Context<never>) => number | Promise<number>
@@ -44,7 +47,10 @@ let isStillSending = false
 /** Runs a command. Its project is closed afterwards: no process is left behind, even when stopped. */
 async function run(name: string, words: unknown, flags: Flags, isAlone = false): Promise<number> {
   const context: Context = {
-    ...{ words, flags, options: program.opts(), isAlone },
+    words,
+    flags,
+    options: program.opts(),
+    isAlone,
     open: async settings => (await import('./context.ts')).openContext(context, settings),
   }
   try {
@@ -64,36 +70,36 @@ function printCompletion({ words: [shell] }: Context<[string]>): number {
   const flagsOf = ({ options }: Command) => options.flatMap(({ long }) => long ?? []).join(' ')
   const names = program.commands.map(command => command.name())
   const cases = program.commands.map(each => `      ${each.name()}) words="${flagsOf(each)}"; break ;;`)
-  if (!/^(ba|z)sh$/.test(shell)) throw new UsageError(`invalid shell '${shell}'; expected bash or zsh`)
+  const script = dataFile('completion.bash')
+    .replace('{{words}}', `${names.join(' ')} ${flagsOf(program)}`)
+    .replace('{{cases}}', cases.join('\n'))
   if (shell === 'zsh') print('autoload -U +X bashcompinit && bashcompinit')
-  print(`_toolpost() {
-  local words="${names.join(' ')} ${flagsOf(program)}" word
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "$word" in
-${cases.join('\n')}
-    esac
-  done
-  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
-}
-complete -o default -F _toolpost toolpost`)
+  print(script)
   return EXIT.ok
 }
 
-/** Declares the commands and options of `data/commands.txt`. */
-function addCommands(): void {
-  let command = program
-  for (const line of readFileSync(join(packageRoot(), 'data', 'commands.txt'), 'utf8')
-    .trim()
-    .split('\n')) {
-    const [, indent, what = '', does = ''] = /^( *)(.+?): (.*)$/.exec(line) ?? []
-    if (indent === '') {
-      command = program.command(what).description(does)
-      const name = command.name()
-      command.action(async (...given) => {
-        process.exitCode = await run(name, given.slice(0, -2), given.at(-2) as Flags)
-      })
-    } else if (!does.endsWith('can be repeated')) command.option(what, does)
-    else command.option(what, does, (one: string, all: string[] = []) => [...all, one])
+/** Declares the commands and options of `data/commands.txt`, or those of one command; `<a|b>` takes one of these words. */
+function addCommands(only?: string): void {
+  for (const text of dataFile('commands.txt').split(/\n(?! )/)) {
+    const [[what = '', does = ''] = [], ...options] = text
+      .split('\n')
+      .map(line => line.trim().split(/: (.*)/))
+    const [name = ''] = what.split(' ', 1)
+    if (only !== undefined && name !== only) continue
+    const command = program.command(what).description(does)
+    command.showHelpAfterError(`(see toolpost ${name} --help)`)
+    command.action(async (...given) => {
+      process.exitCode = await run(name, given.slice(0, -2), given.at(-2) as Flags)
+    })
+    for (const argument of command.registeredArguments)
+      if (argument.name().includes('|')) argument.choices(argument.name().split('|'))
+    for (const [flags = '', use = ''] of options) {
+      const option = new Option(flags, use)
+      const [, choices] = /<(\w+\|.*)>/.exec(flags) ?? []
+      if (choices) option.choices(choices.split('|'))
+      if (use.endsWith('can be repeated')) option.argParser((one, all: string[] = []) => [...all, one])
+      command.addOption(option)
+    }
   }
 }
 
@@ -107,9 +113,12 @@ async function main(words: string[]): Promise<void> {
     .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent')
     .option('-y, --yes', 'approve the commands of the configuration')
     .option('-V, --version', 'print the version')
+    .configureHelp({ subcommandTerm: each => `${each.name()} ${each.usage()}`.replace(' [options]', '') })
     .exitOverride()
     .showHelpAfterError('(see toolpost --help)')
-  addCommands()
+  // Declaring all of them takes longer than most calls.
+  const [first = ''] = words
+  addCommands(Object.hasOwn(COMMANDS, first) && first !== 'completion' ? first : undefined)
   try {
     await program.parseAsync(words, { from: 'user' })
   } catch (error) {
@@ -129,9 +138,10 @@ const EXPECTED =
 function report(error: unknown): number {
   // Commander has already reported what is wrong; help and version are not errors.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
-  const { name, path, message } = (error ?? {}) as NodeJS.ErrnoException
+  const { name, path, code, message } = (error ?? {}) as NodeJS.ErrnoException
   if (!EXPECTED.test(name) && path === undefined) throw error
-  say(error instanceof Stopped ? 'Stopped.' : `Error: ${message}`)
+  const problem = code === 'ENOENT' ? `${path}: no such file or folder` : message
+  say(error instanceof Stopped ? 'Stopped.' : `Error: ${problem}`)
   return error instanceof Stopped ? EXIT.failed : EXIT.usage
 }
 

@@ -1,7 +1,7 @@
 import { createInterface, type Interface } from 'node:readline'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { typeText } from '../schema/signature.ts'
-import type { Ask, Question, QuestionAnswer } from '../tools/caller.ts'
+import { type Ask, fieldsOf, type Question, type QuestionAnswer } from '../tools/caller.ts'
 
 const NO_TERMINAL = 'there is no terminal to ask at'
 const WAY_TO_ALLOW = "allow it with a rule in 'policy' of toolpost.json, or run it in a terminal"
@@ -52,16 +52,16 @@ function declined({ about, server, message }: Question, say: AskedTerminal['say'
 }
 
 /** `undefined` if the terminal was closed, or the caller gave up. */
-function readLine(lines: Interface, prompt: string, signal?: AbortSignal): Promise<string | undefined> {
+function readLine(lines: Interface, prompt: string, given?: AbortSignal): Promise<string | undefined> {
   const over = new AbortController()
+  const signal = given ? AbortSignal.any([given, over.signal]) : over.signal
+  const giveUp = () => over.abort()
   return new Promise<string | undefined>(resolve => {
-    const giveUp = () => resolve(undefined)
-    if (signal?.aborted) return giveUp()
+    signal.addEventListener('abort', () => resolve(undefined))
+    if (signal.aborted) return resolve(undefined)
     lines.once('close', giveUp)
-    over.signal.addEventListener('abort', () => lines.off('close', giveUp))
-    signal?.addEventListener('abort', giveUp, { signal: over.signal })
-    lines.question(prompt, { signal: over.signal }, resolve)
-  }).finally(() => over.abort())
+    lines.question(prompt, { signal }, resolve)
+  }).finally(() => lines.off('close', giveUp))
 }
 
 async function put(
@@ -117,21 +117,4 @@ function typedValue({ type }: JsonSchema, typed: string): unknown {
   if (type === 'boolean') return isYes(typed) || (/^(n|no|false)$/i.test(typed) ? false : typed)
   if (type === 'number' || type === 'integer') return Number.isFinite(Number(typed)) ? Number(typed) : typed
   return type === 'array' ? typed.split(',').map(part => part.trim()) : typed
-}
-
-/** The fields of an MCP elicitation schema, which is flat. */
-export function fieldsOf(schema: unknown) {
-  const { properties, required } = Object(schema) as JsonSchema
-  return Object.entries(Object(properties) as JsonSchema).map(([name, given]) => {
-    const property = Object(given) as JsonSchema
-    const title = typeof property.title === 'string' && property.title.trim() !== '' ? property.title : name
-    return { name, title, property, isRequired: Array.isArray(required) && required.includes(name) }
-  })
-}
-
-/** Set if the form is a yes-or-no question: it has no fields, or a single boolean one, which is then named. */
-export function yesNoField(schema: unknown): { field?: string } | undefined {
-  const [field, more] = fieldsOf(schema)
-  if (!field) return {}
-  return field.property.type === 'boolean' && !more ? { field: field.name } : undefined
 }

@@ -3,10 +3,9 @@ import { hostname } from 'node:os'
 import { History } from '../history/history.ts'
 import { parseQuery } from '../history/query.ts'
 import { jsonLines, type StoredCall } from '../history/stored-call.ts'
-import { cassetteHeader, cassetteLine } from '../interceptors/cassette-file.ts'
-import type { Approval } from '../interceptors/index.ts'
+import { type Approval, approvalText } from '../interceptors/approval.ts'
+import { cassetteText } from '../interceptors/cassette-file.ts'
 import { changeText, type PinChange } from '../interceptors/pins.ts'
-import { escapeControls } from '../logging/safe-value.ts'
 import type { ToolpostConfig } from '../project/config.ts'
 import { missingDurable } from '../project/durable/durable-runs.ts'
 import type { DurableWorker, Run } from '../project/durable.ts'
@@ -14,18 +13,9 @@ import { makeToken, readToken, stateFolder } from '../project/local-state.ts'
 import type { Project } from '../project/project.ts'
 import { historyFile } from '../project/project-history.ts'
 import type { Context } from './context.ts'
+import { EXIT, numberOf, UsageError } from './process.ts'
 import { runningGateway } from './source.ts'
-import {
-  EXIT,
-  numberOf,
-  print,
-  printFields,
-  printJson,
-  printTable,
-  say,
-  timeText,
-  UsageError,
-} from './terminal.ts'
+import { counted, print, printFields, printJson, printTable, say, timeText } from './terminal.ts'
 
 /** Where a call is looked for by its id; also the most that are exported. */
 const MAX_SEARCHED = '1000'
@@ -34,22 +24,21 @@ const SHOWN_ID = 18
 
 /** `toolpost calls [show <id>|export [id]]`: past calls, straight from the history file; no gateway has to run. */
 export async function listCalls({ open, words, flags }: Context<[string?, string?]>): Promise<number> {
-  const [action = 'list', id] = words
-  const { json, cassette, failed, search, ...given } = flags
+  const [action, id] = words
+  const { json, cassette, tool, since, limit, search: q } = flags
   const file = historyFile(await open({ startsNothing: true }))
-  if (!['list', 'show', 'export'].includes(action))
-    throw new UsageError(`invalid action '${action}'; expected show or export`)
   if (action === 'show' && !id) throw new UsageError('Which call? `toolpost calls` lists them with their ids')
   if (file === undefined) throw new UsageError("Calls are not kept: 'history' is false in the configuration")
-  const limit = action === 'export' || id !== undefined ? MAX_SEARCHED : '20'
-  const filter = { limit, ...given, ...(failed && { outcome: 'failed' }), ...(search && { q: search }) }
-  const query = parseQuery(id === undefined ? (filter as object as Record<string, string>) : { limit })
+  const all = { limit: MAX_SEARCHED }
+  const usual = action === 'export' ? MAX_SEARCHED : '20'
+  const outcome = flags.failed ? 'failed' : undefined
+  const query = parseQuery(id === undefined ? { tool, since, outcome, q, limit: limit ?? usual } : all)
   const history = existsSync(file) ? new History({ file, onNotice: say }) : undefined
   try {
     const found = history ? (await history.list(query)).calls : []
     const only = id === undefined ? undefined : byPrefix(found, id, 'call', call => [call.serial, call.id])
     const calls = only ? [only] : found
-    if (action === 'export') process.stdout.write((cassette ? cassetteOf : jsonLines)(calls.toReversed()))
+    if (action === 'export') process.stdout.write((cassette ? cassetteText : jsonLines)(calls.toReversed()))
     else if (json) printJson(only ?? calls)
     else if (only) printFields({ ...only, startedAt: timeText(only.startedAt) })
     else printTable(calls.map(rowOf), 'No calls. `toolpost up` records them; see toolpost calls --help')
@@ -57,11 +46,6 @@ export async function listCalls({ open, words, flags }: Context<[string?, string
   } finally {
     await history?.close()
   }
-}
-
-function cassetteOf(calls: readonly StoredCall[]): string {
-  const lines = calls.map(({ tool, args, result }) => cassetteLine({ type: 'call', tool, args, result }))
-  return `${cassetteHeader()}${lines.join('')}`
 }
 
 /** The one whose id starts like this. Throws a UsageError if there is none, or more than one. */
@@ -78,9 +62,13 @@ function rowOf(call: StoredCall): Record<string, string> {
   const { serial, startedAt, tool, source, origin, caller, result, durationMs, args } = call
   const took = durationMs < 1_000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1_000).toFixed(1)} s`
   return {
-    ...{ time: timeText(startedAt), id: serial.slice(0, SHOWN_ID), tool, source },
-    ...{ from: caller === undefined ? origin : `${origin} ${caller}` },
-    ...{ outcome: result.success ? 'ok' : result.code, took },
+    time: timeText(startedAt),
+    id: serial.slice(0, SHOWN_ID),
+    tool,
+    source,
+    from: caller === undefined ? origin : `${origin} ${caller}`,
+    outcome: result.success ? 'ok' : result.code,
+    took,
     arguments: `${JSON.stringify(args) ?? ''}${result.success ? '' : `  → ${result.error}`}`,
   }
 }
@@ -94,8 +82,6 @@ export async function decideApprovals({ open, words, flags }: Context<[string?, 
     throw new UsageError(
       'No gateway runs in this folder, or it has another token: start it with `toolpost up`',
     )
-  if (decision !== undefined && decision !== 'approve' && decision !== 'deny')
-    throw new UsageError(`invalid decision '${decision}'; expected one of approve, deny`)
   if (decision !== undefined && !id) throw new UsageError('Which approval? `toolpost approvals` lists them')
   const { approvals } = await gateway.ask<{ approvals: Approval[] }>('/api/approvals')
   if (decision !== undefined && id) {
@@ -109,22 +95,9 @@ export async function decideApprovals({ open, words, flags }: Context<[string?, 
   return EXIT.ok
 }
 
-/** Everything that a person decides about: whole, on lines that no argument can forge. */
-function approvalText({ id, tool, server, args, caller, origin, because }: Approval): string {
-  const who = [caller, origin].filter(part => part !== undefined).join(', ')
-  const of = server === undefined ? '' : ` of ${server}`
-  return `${id}  ${escapeControls(`${tool}${of} ${JSON.stringify(args)}`)}
-  asked by ${who || 'code'}${because === undefined ? '' : `: ${because}`}`
-}
-
 /** `toolpost pins [accept [server]]`: what servers changed about their tools, of the running gateway if there is one. */
-export async function showPins({
-  open,
-  options,
-  words,
-  flags,
-}: Context<[string?, string?]>): Promise<number> {
-  const [action, server] = words
+export async function showPins({ open, options, ...given }: Context<[string?, string?]>): Promise<number> {
+  const [action, server] = given.words
   if (action !== undefined && action !== 'accept')
     throw new UsageError(`invalid action '${action}'; expected accept`)
   const project = await open()
@@ -139,9 +112,9 @@ export async function showPins({
   const accept = async () =>
     (await gateway?.ask<Answer>('/api/pins/accept', { server }))?.changes ?? project.pins.accept(server)
   const changes = action ? await accept() : seen
-  if (flags.json) return printJson(changes)
+  if (given.flags.json) return printJson(changes)
   for (const change of changes) print(changeText(change))
-  if (action) say(`Accepted ${changes.length} ${changes.length === 1 ? 'change' : 'changes'}.`)
+  if (action) say(`Accepted ${counted(changes.length, 'change')}.`)
   else if (changes.length === 0) say('All tools are defined as they were accepted.')
   else say('To accept: toolpost pins accept [server]')
   return EXIT.ok

@@ -40,6 +40,11 @@ describe('a command beside a running `toolpost up` of the same configuration', (
     const words = ['call', 'every.get-sum', 'a=2', 'b=3']
     expect(await run(...words)).toEqual({ code: 0, out: 'The sum of 2 and 3 is 5.\n', err: '' })
     expect(await alone(...words)).toEqual(await run(...words))
+    const page = await run('tools', 'every__get-sum')
+    expect(page).toEqual(await alone('tools', 'every.get-sum'))
+    expect(page.out).toMatch(/^get-sum\(a: number, b: number\) \(from every/)
+    const keyed = await run('call', 'get-sum', 'a=2', 'b=3', '--key', 'k')
+    expect(keyed).toMatchObject({ code: 2, err: expect.stringMatching(/^Error: Durable calls are off/) })
     const wrong = await run('call', 'get-sum', 'a=x')
     expect(wrong).toEqual(await alone('call', 'get-sum', 'a=x'))
     expect(wrong.code).toBe(1)

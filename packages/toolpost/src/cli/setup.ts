@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { hasDatabase } from '../history/database.ts'
 import type { ServerConfig } from '../project/config.ts'
 import { addServer as add, ConfigEditor } from '../project/edit-config.ts'
@@ -7,8 +5,10 @@ import { stateFolder } from '../project/local-state.ts'
 import { knownPrograms } from '../project/other-programs.ts'
 import { programServers, resolveConfig } from '../project/resolve.ts'
 import { commandsOf } from '../project/trust.ts'
+import { makePrivateFolder } from '../util/private-file.ts'
 import { approve, type Context, type Flags } from './context.ts'
-import { counted, EXIT, say, stop, UsageError } from './terminal.ts'
+import { EXIT, stop, UsageError } from './process.ts'
+import { counted, say } from './terminal.ts'
 
 /** `toolpost init`: writes a toolpost.json with a history and the servers of other programs on this machine. */
 export async function writeConfig({ options, flags }: Context): Promise<number> {
@@ -38,9 +38,7 @@ export async function writeConfig({ options, flags }: Context): Promise<number> 
     ({ config }) => approve(file, config),
     () => {},
   )
-  // Keeps the token, the logins and the history out of the repository.
-  mkdirSync(stateFolder(file), { recursive: true })
-  writeFileSync(join(stateFolder(file), '.gitignore'), '*\n')
+  makePrivateFolder(stateFolder(file))
   if (included.length > 0) say(`Chat asks before tools without hints. If you vouch for these: init --trust`)
   const next = [hasDatabase() ? [] : 'npm i libsql', 'toolpost add NAME -- command …', 'toolpost up'].flat()
   say(`Wrote ${file}\nNext: ${next.join('\n      ')}`)

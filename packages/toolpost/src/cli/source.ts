@@ -1,8 +1,10 @@
+import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
+import { cancelled, unavailable } from '../executor/failure.ts'
 import type { RunOptions } from '../executor/options.ts'
 import type { ChatCall, ChatEnd, OpenQuestion, ToolInfo } from '../gateway/api-types.ts'
 import type { Approval } from '../interceptors/index.ts'
@@ -15,7 +17,7 @@ import type { Project } from '../project/project.ts'
 import type { Ask } from '../tools/caller.ts'
 import type { Progress } from '../tools/tool.ts'
 import type { Context, ProjectSettings } from './context.ts'
-import { stop, UsageError, unlessStopped } from './terminal.ts'
+import { stop, UsageError, unlessStopped } from './process.ts'
 
 /** What `tools`, `call` and `chat` work with: a project of this process, or the `toolpost up` of the same folder. */
 type Source = Awaited<ReturnType<typeof localSource>>
@@ -40,6 +42,10 @@ const INSTRUCTIONS =
 
 /** Whether a server has not been tried once. */
 export const isStarting = ({ state, error }: ServerStatus): boolean => state === 'starting' && !error
+
+/** Whether a tool is meant by `tool`, `server__tool` or `server.tool`. */
+export const isNamed = (given: string) => (tool: ToolInfo) =>
+  [tool.name, `${tool.source}__${tool.name}`, `${tool.source}.${tool.name}`].includes(given)
 
 /** Whoever wants to see the log, or another model, wants it from this process. */
 export async function openSource(context: Context, settings?: ProjectSettings): Promise<Source> {
@@ -110,39 +116,33 @@ function remoteSource(gateway: GatewayClient): Source {
       return { tools: await list(search && `?q=${encodeURIComponent(search)}`), servers }
     },
     async nameOf(given, timeoutMs) {
-      const wanted = given.replace('.', '__')
-      if (!wanted.includes('__')) return given
+      if (!/__|\./.test(given)) return given
       await tried(timeoutMs)
       const tools = await list()
-      const isMeant = ({ name, source }: ToolInfo) => [name, `${source}__${name}`].includes(wanted)
-      return (tools.find(({ name }) => name === given) ?? tools.find(isMeant))?.name ?? given
+      return (tools.find(({ name }) => name === given) ?? tools.find(isNamed(given)))?.name ?? given
     },
     async call({ name, args: body }, { repair, timeoutMs, key, ask, onProgress }) {
       const startedAt = performance.now()
       const id = `cli-${process.pid}-${Date.now().toString(36)}`
       const headers = {
-        ...{ 'x-call-id': id, prefer: `questions${repair ? ', repair' : ''}` },
+        'x-call-id': id,
+        prefer: `questions${repair ? ', repair' : ''}`,
         ...(timeoutMs !== undefined && { 'x-timeout-ms': String(timeoutMs) }),
         ...(key !== undefined && { 'idempotency-key': JSON.stringify(key) }),
       }
       const unwatch = watch(gateway, { origin: 'cli', tool: name, id, ask, onProgress })
-      try {
-        const path = `/api/tools/${encodeURIComponent(name)}/call`
-        const answer = await gateway.request(path, { body, signal: stop.signal, headers })
-        const { tool_call_id: _, ...result } = (answer.body ?? {}) as ToolResult
-        if (typeof result.success !== 'boolean') throw new Error(`the gateway answered ${answer.status}`)
-        return result as ToolResult
-      } catch (error) {
+      const path = `/api/tools/${encodeURIComponent(name)}/call`
+      const asked = gateway.request(path, { body, signal: stop.signal, headers }).finally(unwatch)
+      const answer = await asked.catch(error => {
         if (error instanceof NoGateway) throw error
-        const lost = 'toolpost up stopped during the call, so its outcome is unknown'
-        const failure = stop.signal.aborted
-          ? ({ code: 'cancelled', error: `Tool '${name}' was cancelled` } as const)
-          : ({ code: 'unavailable', error: `The ${name} service is unavailable: ${lost}` } as const)
-        const execution_time_ms = performance.now() - startedAt
-        return { success: false, ...failure, tool_name: name, execution_time_ms }
-      } finally {
-        unwatch()
-      }
+      })
+      const { tool_call_id: _, ...result } = answer?.body ?? {}
+      if (typeof result.success === 'boolean') return result
+      if (answer) throw new UsageError(result.error ?? `the gateway answered ${answer.status}`)
+      const lost = 'toolpost up stopped during the call, so its outcome is unknown'
+      const { code, error } = stop.signal.aborted ? cancelled(name) : unavailable(name, lost)
+      const execution_time_ms = performance.now() - startedAt
+      return { success: false, error, code, tool_name: name, execution_time_ms }
     },
     async ask(message, { signal, ask, onToken, onStatus, onCall }) {
       const request = { body: { message, conversation }, headers: { prefer: 'questions' }, signal }
@@ -247,19 +247,19 @@ function gatewayAt(address: string, token?: string) {
   const send = async (path: string, { body, headers: given, signal }: RequestOptions) => {
     const { request } = await import('node:http')
     const headers = {
-      ...{ ...given, 'x-toolpost-client': 'cli' },
+      ...given,
+      'x-toolpost-client': 'cli',
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
     }
-    const options = { method: body === undefined ? 'GET' : 'POST', signal, headers }
-    return new Promise<IncomingMessage>((done, reject) => {
-      const outgoing = request(base + path, options, response => done(response.setEncoding('utf8')))
-      outgoing.once('error', (cause: NodeJS.ErrnoException) => {
-        const Problem = cause.code === 'ECONNREFUSED' ? NoGateway : UsageError
-        reject(new Problem(`No gateway at ${base}: start it with \`toolpost up\``, { cause }))
-      })
-      outgoing.end(body === undefined ? undefined : JSON.stringify(body))
+    const outgoing = request(base + path, { method: body === undefined ? 'GET' : 'POST', signal, headers })
+    // Once there is a response, it reports the errors.
+    outgoing.on('error', () => {}).end(body === undefined ? undefined : JSON.stringify(body))
+    const [response] = await once(outgoing, 'response').catch((cause: NodeJS.ErrnoException) => {
+      const Problem = cause.code === 'ECONNREFUSED' ? NoGateway : UsageError
+      throw new Problem(`No gateway at ${base}: start it with \`toolpost up\``, { cause })
     })
+    return (response as IncomingMessage).setEncoding('utf8')
   }
   const request = async (path: string, options: RequestOptions) => {
     const response = await send(path, options)

@@ -66,19 +66,13 @@ describe('toolpost up', () => {
     expect(pids.filter(isRunning)).toEqual([])
   })
 
-  it.each([
-    ['a port out of range', ['--port', '65536'], /--port expects a number from 0 to 65535, got '65536'/],
-    [
-      'another host without a token that somebody chose',
-      ['--port', '0', '--host', '0.0.0.0'],
-      /Listening on 0\.0\.0\.0 .*set a token with TOOLPOST_TOKEN, --token or "gateway"/,
-    ],
-  ])('[F41] refuses %s: said, exit 2, nothing started', async (_what, words, message) => {
+  it('[F41] refuses another host without a token that somebody chose: said, exit 2, nothing started', async () => {
     const journal = join(folder, `never-${crypto.randomUUID()}`)
     const config = configFile({ mcpServers: { hostile: hostileServer({ journal }) } })
-    const { code, out, err } = await toolpost(['up', '--config', config, ...words])
+    const words = ['up', '--config', config, '--port', '0', '--host', '0.0.0.0']
+    const { code, out, err } = await toolpost(words)
     expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err).toMatch(message)
+    expect(err).toMatch(/Listening on 0\.0\.0\.0 .*set a token with TOOLPOST_TOKEN, --token or "gateway"/)
     expect(() => readFileSync(journal)).toThrow('ENOENT')
   })
 })

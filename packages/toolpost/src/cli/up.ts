@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { isatty } from 'node:tty'
 import type { ServedGateway } from '../gateway/index.ts'
 import { record, replay } from '../interceptors/cassette.ts'
 import { readCassette } from '../interceptors/cassette-file.ts'
@@ -10,11 +11,13 @@ import { DEFAULT_CONFIG_FILE } from '../project/resolve.ts'
 import { isStartedByItself } from '../project/servers.ts'
 import { missingVoice, startInstalledVoice } from '../project/voice.ts'
 import type { Ask } from '../tools/caller.ts'
+import { quietly } from '../util/quietly.ts'
 import { isLoopback } from '../util/text.ts'
 import type { Context, Flags, ProjectSettings } from './context.ts'
+import { EXIT, numberOf, stop, UsageError, unlessStopped } from './process.ts'
 import { chosenToken, openDurable, requireDurable } from './records.ts'
 import { findingsOn, lineOf } from './status.ts'
-import { EXIT, numberOf, print, say, stop, UsageError, unlessStopped } from './terminal.ts'
+import { counted, print, say } from './terminal.ts'
 
 /** Since the start of the process. Whatever is not ready by then is reported as still starting. */
 const FIRST_WORD_MS = 1_600
@@ -61,12 +64,11 @@ export async function runUp(context: Context): Promise<number> {
   await untilStopped(project, overview.flat().join('\n'))
   // Calls in flight and spoken answers are waited for, until stopped a second time.
   const { inFlight } = project.executor.metrics.snapshot()
-  const calls = inFlight === 1 ? 'call' : 'calls'
-  if (inFlight > 0) say(`Waiting for ${inFlight} ${calls} in flight; press Ctrl-C to abort.`)
-  void stop.second.then(() => {
+  if (inFlight > 0) say(`Waiting for ${counted(inFlight, 'call')} in flight; press Ctrl-C to abort.`)
+  stop.onImpatience = () => {
     gateway.abort()
     void project.closeVoice({ drainMs: 0 })
-  })
+  }
   await Promise.all([project.closeVoice(), gateway.close()])
   await project.closeDurable()
   withdraw()
@@ -85,10 +87,22 @@ export async function runWorker({ open }: Context): Promise<number> {
   return EXIT.ok
 }
 
+/** Follows the files of the configuration. SIGHUP reads them again, unless it means that the terminal was closed. */
+function follow(project: Project) {
+  const following = project.follow()
+  const hadTerminal = isatty(0)
+  stop.onHangup = () => {
+    // The descriptor of a closed terminal is no longer a TTY.
+    const isReload = isatty(0) === hadTerminal
+    if (isReload) void following.reload()
+    return isReload
+  }
+  return following
+}
+
 /** Prints what is running, and follows the configuration and its servers until the program is asked to stop. */
 async function untilStopped(project: Project, overview: string): Promise<void> {
-  const following = project.follow()
-  stop.onHangup = () => void following.reload()
+  const following = follow(project)
   print(overview)
   notifySystemd('--ready')
   const known = new Map(findingsOn(project).map(([state, name]) => [name, state]))
@@ -144,13 +158,11 @@ function announce(project: Project, gateway: ServedGateway): () => void {
   const folder = stateFolder(project.file)
   const config = resolve(project.file ?? DEFAULT_CONFIG_FILE)
   let withdraw = () => {}
-  const note = () => {
-    try {
+  // If this fails, commands in this folder start servers of their own.
+  const note = () =>
+    quietly(() => {
       withdraw = announceGateway(folder, { url: gateway.url, token: gateway.token, config })
-    } catch {
-      // Then commands in this folder need `--url`.
-    }
-  }
+    })
   note()
   const isOwn = gateway.token !== undefined && gateway.token === readToken(folder)
   const onToken = (token: string) => {
@@ -189,13 +201,18 @@ export async function runServe({ open, flags }: Context): Promise<number> {
   if (isStartedByItself(file)) throw new UsageError(`${file} ${itself}; remove it there`)
   const { guardStdout, serveTools } = await import('../gateway/index.ts')
   const stdout = guardStdout()
-  const following = project.follow()
-  stop.onHangup = () => void following.reload()
+  const following = follow(project)
   void project.keepHistory({ unasked: false })
   const started = Promise.race([project.ready(), delay(LIST_WAIT_MS, undefined, { ref: false })])
   try {
     await serveTools({
-      ...{ executor, catalog, logger, stdin: process.stdin, stdout, ask, waitWhileStarting },
+      executor,
+      catalog,
+      logger,
+      stdin: process.stdin,
+      stdout,
+      ask,
+      waitWhileStarting,
       offer: () => ({ ...project.config.models, toolSearch: project.config.gateway?.toolSearch }),
       signal: stop.signal,
       whenListed: async () => void (await started),

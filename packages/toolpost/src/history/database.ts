@@ -1,7 +1,8 @@
 import * as fs from 'node:fs'
 import { createRequire } from 'node:module'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { installedFile, isMissingPackage, MissingPackageError, packageRoot } from '../util/package-root.ts'
+import { makePrivateFolder } from '../util/private-file.ts'
 import type { HistoryOptions } from './history.ts'
 import type { StoredCall } from './stored-call.ts'
 
@@ -20,19 +21,8 @@ export class HistoryError extends Error {
   reason?: 'damaged' | 'outdated' | 'locked'
 }
 
-/** Stored in the file as `user_version`. */
+/** Of `data/history.sql`; stored in the file as `user_version`. */
 const SCHEMA_VERSION = 2
-
-/** `call` is a StoredCall as JSON; the other columns are for searching. `outcome` is `ok` or a failure code. */
-const SCHEMA = `
-  CREATE TABLE calls (seq INTEGER PRIMARY KEY, serial TEXT NOT NULL UNIQUE, time REAL NOT NULL, tool TEXT NOT NULL,
-    server TEXT NOT NULL, origin TEXT NOT NULL, caller TEXT, outcome TEXT NOT NULL, trace_id TEXT, call TEXT NOT NULL);
-  CREATE INDEX calls_by_time ON calls (time);
-  CREATE INDEX calls_by_tool ON calls (tool);
-  CREATE INDEX calls_by_caller ON calls (caller) WHERE caller IS NOT NULL;
-  CREATE INDEX calls_failed ON calls (seq) WHERE outcome <> 'ok';
-  CREATE VIRTUAL TABLE calls_text USING fts5(text, content='', contentless_delete=1);
-  PRAGMA user_version = ${SCHEMA_VERSION}`
 
 const INSERT = `INSERT OR IGNORE INTO calls
   SELECT NULL, value ->> 'serial', value ->> 'startedAt', value ->> 'tool', value ->> 'source', value ->> 'origin',
@@ -50,12 +40,10 @@ const BUSY_TIMEOUT_MS = 100
 /** Opens the file, creating it if necessary, readable by its owner only. Throws. */
 export function openFile(file: string): Database {
   const Libsql = loadLibsql()
-  const folder = dirname(file)
-  const isNew = file !== ':memory:' && !fs.existsSync(file)
-  // Calls are private, and must not end up in a repository.
-  if (isNew && fs.mkdirSync(folder, { recursive: true, mode: 0o700 }) && basename(folder) === '.toolpost')
-    fs.writeFileSync(join(folder, '.gitignore'), '*\n')
-  if (isNew) fs.closeSync(fs.openSync(file, 'a', 0o600))
+  if (file !== ':memory:' && !fs.existsSync(file)) {
+    makePrivateFolder(dirname(file))
+    fs.closeSync(fs.openSync(file, 'a', 0o600))
+  }
   const database = new Libsql(file)
   const version = () =>
     (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
@@ -63,8 +51,10 @@ export function openFile(file: string): Database {
     database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = NORMAL`)
     if (version() === 0) {
       database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL')
+      const schema = fs.readFileSync(join(packageRoot(), 'data', 'history.sql'), 'utf8')
+      const create = () => database.exec(`${schema}; PRAGMA user_version = ${SCHEMA_VERSION}`)
       // Checked again: another process may have been first.
-      database.transaction(() => version() === 0 && database.exec(SCHEMA)).immediate()
+      database.transaction(() => version() === 0 && create()).immediate()
     }
     if (version() > SCHEMA_VERSION)
       throw new HistoryError(`${file} was written by a newer version of Toolpost`)

@@ -40,8 +40,16 @@ export function storedCall(event: CallEvent, server = 'local'): StoredCall {
   // Not for a tool that does not exist for its caller.
   const source = 'code' in result && result.code === 'unknown_tool' ? 'local' : nameOf(server)
   return {
-    ...{ serial, id, tool, source, origin: nameOf(origin), caller: nameOf(caller) },
-    ...{ args: plainValue(call.args), startedAt, durationMs: execution_time_ms, stages },
+    serial,
+    id,
+    tool,
+    source,
+    origin: nameOf(origin),
+    caller: nameOf(caller),
+    args: plainValue(call.args),
+    startedAt,
+    durationMs: execution_time_ms,
+    stages,
     result: { ...outcome, ...common, repairs: repairs && plainValue(repairs) },
     rule: nameOf(notes.rule),
     approval: notes.approval && plainValue(notes.approval),

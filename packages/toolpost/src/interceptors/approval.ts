@@ -107,6 +107,14 @@ export function questionOf({ tool, server, args, because }: Approval): string {
   return escapeControls(`Run ${tool}${of} with ${JSON.stringify(args)}?${why}`)
 }
 
+/** Everything that a person decides about: whole, on lines that no argument can forge. */
+export function approvalText({ id, tool, server, args, caller, origin, because }: Approval): string {
+  const who = [caller, origin].filter(part => part !== undefined).join(', ')
+  const of = server === undefined ? '' : ` of ${server}`
+  const why = because === undefined ? '' : `: ${because}`
+  return `${id}  ${escapeControls(`${tool}${of} ${JSON.stringify(args)}`)}\n  asked by ${who || 'code'}${why}`
+}
+
 /** The same for all calls that one approval covers; `undefined` if it cannot be computed. */
 export function keyOf({ name, server, origin, caller, args }: CallContext): string | undefined {
   try {

@@ -1,6 +1,6 @@
 import type { CallContext } from '../executor/context.ts'
 import { type PlainLimits, plainCopy } from '../logging/plain-value.ts'
-import { withoutKnownSecrets } from '../logging/redact.ts'
+import { KNOWN_ONLY } from '../logging/redact.ts'
 import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../util/clock.ts'
 import { Listeners, quietly } from '../util/quietly.ts'
 import {
@@ -25,7 +25,7 @@ const SHOWN: PlainLimits = {
   maxEntries: MAX_SHOWN_BYTES,
   maxBytes: MAX_SHOWN_BYTES,
   maxValues: MAX_SHOWN_BYTES,
-  cleaner: { text: withoutKnownSecrets, key: withoutKnownSecrets, secret: () => undefined },
+  cleaner: KNOWN_ONLY,
 }
 
 export interface ApprovalsOptions {

@@ -53,10 +53,16 @@ export function recordable(value: unknown): unknown {
   return plainCopy(value, LIMITS).value
 }
 
-export const cassetteHeader = () => `${JSON.stringify({ cassette: VERSION })}\n`
+const cassetteHeader = () => `${JSON.stringify({ cassette: VERSION })}\n`
 
-export function cassetteLine(entry: Entry): string {
+function cassetteLine(entry: Entry): string {
   return `${JSON.stringify(recordable(entry))}\n`
+}
+
+/** A cassette of calls that were made before. */
+export function cassetteText(calls: readonly Omit<RecordedCall, 'type'>[]): string {
+  const lines = calls.map(({ tool, args, result }) => cassetteLine({ type: 'call', tool, args, result }))
+  return `${cassetteHeader()}${lines.join('')}`
 }
 
 /** Appends to a cassette, which is created if necessary. Throws a CassetteError rather than change another kind of file. */

@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readFileSync, renameSync } from 'node:fs'
 import type { Interceptor } from '../executor/chain.ts'
 import { escapeControls } from '../logging/safe-value.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { McpOrigin } from '../tools/tool-manager.ts'
 import { isRecord } from '../util/guards.ts'
+import { writePrivate } from '../util/private-file.ts'
 import { describeThrown, quietly } from '../util/quietly.ts'
 import { fingerprint, toolDefinition } from './canonical.ts'
 import { denied } from './refuse.ts'
@@ -156,13 +156,7 @@ export class Pins {
     const { file, warn } = this.#options
     if (file === undefined) return
     try {
-      const folder = dirname(file)
-      mkdirSync(folder, { recursive: true, mode: 0o700 })
-      const ignored = join(folder, '.gitignore')
-      if (!existsSync(ignored)) writeFileSync(ignored, '*\n')
-      const draft = `${file}.${process.pid}.tmp`
-      writeFileSync(draft, `${JSON.stringify({ version: 1, servers: this.#accepted })}\n`, { mode: 0o600 })
-      renameSync(draft, file)
+      writePrivate(file, `${JSON.stringify({ version: 1, servers: this.#accepted })}\n`)
     } catch (error) {
       warn?.(`⚠️ The definitions of tools cannot be kept in ${file}: ${describeThrown(error)}`)
     }

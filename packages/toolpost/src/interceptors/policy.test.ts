@@ -1,6 +1,9 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
+import { configFolder } from '../../test/config-folder.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import { ToolExecutor } from '../executor/executor.ts'
 import type { RunOptions } from '../executor/options.ts'
@@ -13,6 +16,7 @@ import { ToolManager } from '../tools/tool-manager.ts'
 import {
   Approvals,
   type ApprovalsOptions,
+  Pins,
   type PolicyRule,
   policy,
   type RememberedDecision,
@@ -315,4 +319,15 @@ describe('approvals', () => {
       { numRuns: 1_000 },
     )
   })
+})
+
+it('pins change nothing else in the folder of their file', () => {
+  const folder = configFolder({})
+  const lamp = defineTool({ name: 'lamp', description: 'd', schema: {}, handler: () => 'on' })
+  new Pins({ file: join(folder, 'pins.json') }).see([lamp], () => ({
+    server: 'home',
+    name: 'lamp',
+    order: 0,
+  }))
+  expect(readdirSync(folder)).toEqual(['pins.json'])
 })

@@ -6,7 +6,6 @@ export const REMOVED = '[removed]'
 
 /** Shorter values would match everywhere. */
 const MIN_VALUE_CHARACTERS = 8
-const MIN_TOKEN_CHARACTERS = 16
 const MAX_KEY_CHARACTERS = 200
 const MAX_CACHED_KEYS = 10_000
 
@@ -33,8 +32,7 @@ export function treatAsSecret(more: Iterable<string>): void {
 /** `text` without secrets. Takes linear time; callers limit its length. */
 export function redact(text: string): string {
   let clean = withoutKnownSecrets(text)
-  if (clean.length >= MIN_TOKEN_CHARACTERS)
-    for (const format of formats) clean = clean.replace(format, REMOVED)
+  for (const format of formats) clean = clean.replace(format, REMOVED)
   if (!/["'=]/.test(clean)) return clean
   return clean.replace(KEY_AND_VALUE, (all, key: string, separator: string, quote = '') =>
     isSecretKey(key) ? key + separator + quote + REMOVED : all,
@@ -60,7 +58,8 @@ export function withoutKnownSecretsIn<T>(value: T): T {
   return values.size === 0 ? value : (plainCopy(value, WHOLE).value as T)
 }
 
-const KNOWN_ONLY = { text: withoutKnownSecrets, key: withoutKnownSecrets, secret: () => undefined }
+/** For texts that must be shown as they are, but for registered values. */
+export const KNOWN_ONLY = { text: withoutKnownSecrets, key: withoutKnownSecrets, secret: () => undefined }
 const WHOLE = { maxDepth: 500, maxEntries: 1e6, maxBytes: 1e9, maxValues: 1e6, cleaner: KNOWN_ONLY }
 
 /** Longest first, so that no value matches only a part of a longer one. */
@@ -73,16 +72,16 @@ function patternOf(given: readonly string[]): RegExp {
 
 /** Whether a key has a secret value, by its name. */
 export function isSecretKey(key: string): boolean {
-  const cached = cachedKeys.get(key)
-  if (cached !== undefined) return cached
   const end = key.slice(-MAX_KEY_CHARACTERS)
+  const cached = cachedKeys.get(end)
+  if (cached !== undefined) return cached
   const plain = plainKey(end)
   // Of `userPin`, `USER_PIN` and `user-pin2`: `pin`.
   const words = end.replace(/\d{1,9}$/, '').split(/[\s_.-]|(?<=[a-z\d])(?=[A-Z])/)
   const isSecret =
     [...names].some(name => plain.endsWith(name)) || rules.words.includes(words.at(-1)?.toLowerCase() ?? '')
   if (cachedKeys.size >= MAX_CACHED_KEYS) cachedKeys.clear()
-  if (key === end) cachedKeys.set(key, isSecret)
+  cachedKeys.set(end, isSecret)
   return isSecret
 }
 

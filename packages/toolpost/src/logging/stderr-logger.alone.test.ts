@@ -112,7 +112,6 @@ describe('[F34] redaction', () => {
     ['JSON Web Token', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.SflKxwRJSM'],
     ['Anthropic', 'sk-ant-api03-abcdefgh12345678'],
     ['OpenAI', 'sk-proj-abcdefgh12345678'],
-    ['GitHub', `ghp_${'a1'.repeat(18)}`],
     ['GitHub', `github_pat_${'a1'.repeat(18)}`],
     ['GitLab', 'glpat-abcdefgh12345678'],
     ['Slack', 'xoxb-1234-5678-abcdefgh'],

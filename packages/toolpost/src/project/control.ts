@@ -11,11 +11,12 @@ import { exportAddress } from '../telemetry/export.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { fitsTool } from '../tools/tool-pattern.ts'
 import { ownValue } from '../util/guards.ts'
+import { writePrivate } from '../util/private-file.ts'
 import { fitsGlob } from '../util/text.ts'
 import { problemIn } from './check.ts'
 import type { ToolpostConfig } from './config.ts'
 import { differs, type ProjectContext } from './configuration.ts'
-import { readToken, runningGateway, stateFolder, writePrivate } from './local-state.ts'
+import { readToken, runningGateway, stateFolder } from './local-state.ts'
 import type { ResolvedConfig } from './resolve.ts'
 import { SAMPLING_LIMIT, samplingNames } from './sampling.ts'
 import { configSource, readText } from './source.ts'
@@ -139,7 +140,7 @@ export function unmatchedPatterns(config: ToolpostConfig, tools: ToolManager): s
 
 /** Whether calls and models are traced: if the configuration or the environment asks for it, unless `trace` is `false`. */
 export function isTraced({ trace }: ToolpostConfig): boolean {
-  return trace !== false && (trace !== undefined || exportAddress(process.env) !== undefined)
+  return trace !== false && (trace !== undefined || exportAddress() !== undefined)
 }
 
 function limitsOf(config: ToolpostConfig): Interceptor | undefined {

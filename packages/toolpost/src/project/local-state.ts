@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { hasFileModes } from '../util/platform.ts'
+import { writePrivate } from '../util/private-file.ts'
 import { isLoopback } from '../util/text.ts'
 
 // What a project keeps in `.toolpost/`, next to its configuration, readable by its owner only.
@@ -88,17 +89,4 @@ export function readJson(file: string): unknown {
   } catch {
     return undefined
   }
-}
-
-/** Writes a file that only its owner may read, atomically. Throws if that fails. */
-export function writePrivate(file: string, text: string): void {
-  const folder = dirname(file)
-  fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const ignored = join(folder, '.gitignore')
-  if (basename(folder) === STATE_FOLDER && !fs.existsSync(ignored)) fs.writeFileSync(ignored, '*\n')
-  // A new file has its own mode, and is no link.
-  const draft = `${file}.${process.pid}.tmp`
-  fs.rmSync(draft, { force: true })
-  fs.writeFileSync(draft, text, { mode: OWNER_ONLY, flag: 'wx' })
-  fs.renameSync(draft, file)
 }

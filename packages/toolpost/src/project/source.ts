@@ -63,7 +63,7 @@ export function placeOf(path: ConfigPath): string {
 }
 
 /** Why a text is not JSON, and where it breaks; `undefined` if it is JSON. */
-export function jsonProblem(text: string, options?: jsonc.ParseOptions) {
+function jsonProblem(text: string, options?: jsonc.ParseOptions) {
   const errors: jsonc.ParseError[] = []
   try {
     jsonc.parseTree(text, errors, options)
@@ -77,7 +77,7 @@ export function jsonProblem(text: string, options?: jsonc.ParseOptions) {
   return { words: words.toLowerCase(), offset }
 }
 
-export function positionIn(text: string, offset: number): { line: number; column: number } {
+function positionIn(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset)
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
 }

@@ -4,9 +4,10 @@ import { defineTool } from '../tools/tool.ts'
 import { MAX_TIMER_MS } from '../util/clock.ts'
 import { isRecord } from '../util/guards.ts'
 import { packageJson } from '../util/package-root.ts'
+import { writePrivate } from '../util/private-file.ts'
 import { quietly } from '../util/quietly.ts'
 import type { ProjectContext } from './configuration.ts'
-import { readJson, stateFolder, writePrivate } from './local-state.ts'
+import { readJson, stateFolder } from './local-state.ts'
 
 /** `text` is what to say: "The tea timer is done." */
 export type TimerEvent = { name: string | undefined; text: string }

@@ -4,8 +4,9 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { isSecretKey } from '../logging/redact.ts'
 import { isRecord } from '../util/guards.ts'
+import { writePrivate } from '../util/private-file.ts'
 import type { ToolpostConfig } from './config.ts'
-import { readJson, writePrivate } from './local-state.ts'
+import { readJson } from './local-state.ts'
 
 // Which configurations may start programs on this machine: a cloned repository's toolpost.json could name any command.
 // Kept per user, outside of every project: for each file, digests of the commands that were approved.

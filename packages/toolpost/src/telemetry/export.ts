@@ -5,7 +5,6 @@ import { RateLimitedLog } from '../logging/rate-limit.ts'
 import { removeFromLogs } from '../logging/redact.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { isMissingPackage, toolpostVersion } from '../util/package-root.ts'
-import type { Environment } from '../util/platform.ts'
 import { describeThrown } from '../util/quietly.ts'
 import { SERVICE } from './names.ts'
 import { hasSdk, type OpenTelemetry, TRACER } from './open-telemetry.ts'
@@ -30,28 +29,27 @@ export interface TelemetryExport {
 }
 
 /** Where to send traces or metrics, from OpenTelemetry's own environment variables; `undefined` if nowhere. */
-export function exportAddress(environment: Environment): string | undefined {
-  if (environment.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return undefined
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: both, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = environment
-  return (
-    both?.trim() || traces?.trim() || environment.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT?.trim() || undefined
-  )
+export function exportAddress(): string | undefined {
+  const { env } = process
+  if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return undefined
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: both, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = env
+  return both?.trim() || traces?.trim() || env.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT?.trim() || undefined
 }
 
 /** Registers an OpenTelemetry SDK that sends everything over OTLP/HTTP. Never rejects. */
-export async function startExport(environment: Environment, logger: Logger): Promise<TelemetryExport> {
-  const address = exportAddress(environment) ?? ''
+export async function startExport(logger: Logger): Promise<TelemetryExport> {
+  const address = exportAddress() ?? ''
   if (!/^https?:/.test(address) || !URL.canParse(address))
     return nothing({ problem: `'${shownAddress(address)}' is not a valid URL; expected http:// or https://` })
-  if (environment.OTEL_EXPORTER_OTLP_PROTOCOL?.trim() === 'grpc')
+  if (process.env.OTEL_EXPORTER_OTLP_PROTOCOL?.trim() === 'grpc')
     return nothing({
       problem: 'OTEL_EXPORTER_OTLP_PROTOCOL is grpc; expected one of http/json, http/protobuf',
     })
-  removeFromLogs([...secretsInAddress(address), ...headerValues(environment.OTEL_EXPORTER_OTLP_HEADERS)])
+  removeFromLogs([...secretsInAddress(address), ...headerValues(process.env.OTEL_EXPORTER_OTLP_HEADERS)])
   try {
     const sdk = await loadSdk()
     if (hasSdk()) return nothing({ target: 'handled by the SDK that is already registered' })
-    return register(sdk, environment, { address, logger })
+    return register(sdk, address, logger)
   } catch (error) {
     return nothing({ problem: isMissingPackage(error) ? `run: ${INSTALL}` : safeText(describeThrown(error)) })
   }
@@ -80,14 +78,10 @@ async function loadSdk() {
 
 type Sdk = Awaited<ReturnType<typeof loadSdk>>
 
-function register(
-  sdk: Sdk,
-  environment: Environment,
-  { address, logger }: { address: string; logger: Logger },
-): TelemetryExport {
+function register(sdk: Sdk, address: string, logger: Logger): TelemetryExport {
   // Both may throw on invalid environment variables; then nothing is registered.
-  const traces = isWanted('TRACES', environment) ? new sdk.OTLPTraceExporter() : undefined
-  const metrics = isWanted('METRICS', environment) ? new sdk.OTLPMetricExporter() : undefined
+  const traces = isWanted('TRACES') ? new sdk.OTLPTraceExporter() : undefined
+  const metrics = isWanted('METRICS') ? new sdk.OTLPMetricExporter() : undefined
   const own = { [SERVICE.name]: TRACER, [SERVICE.version]: toolpostVersion() }
   // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override our name and version.
   const resource = sdk
@@ -118,10 +112,10 @@ function register(
   }
 }
 
-function isWanted(signal: 'TRACES' | 'METRICS', environment: Environment): boolean {
-  if (environment[`OTEL_${signal}_EXPORTER`]?.trim() === 'none') return false
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: both } = environment
-  return Boolean(both?.trim() || environment[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`]?.trim())
+function isWanted(signal: 'TRACES' | 'METRICS'): boolean {
+  if (process.env[`OTEL_${signal}_EXPORTER`]?.trim() === 'none') return false
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: both } = process.env
+  return Boolean(both?.trim() || process.env[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`]?.trim())
 }
 
 /** A collector that is down must be logged, without flooding the log. */

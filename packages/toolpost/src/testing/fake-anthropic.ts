@@ -32,8 +32,11 @@ export interface FakeAnthropicOptions {
 }
 
 const ERROR_TYPES: Record<number, string> = {
-  ...{ 400: 'invalid_request_error', 401: 'authentication_error', 404: 'not_found_error' },
-  ...{ 429: 'rate_limit_error', 529: 'overloaded_error' },
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  404: 'not_found_error',
+  429: 'rate_limit_error',
+  529: 'overloaded_error',
 }
 
 /** An HTTP server on loopback that behaves like Anthropic: `/v1/messages` as SSE, rejecting what Anthropic rejects. */
@@ -41,9 +44,10 @@ export function fakeAnthropic({ apiKey, models, replies }: FakeAnthropicOptions 
   const format: server.WireFormat<AnthropicRequest> = {
     path: '/v1/messages',
     contentType: 'text/event-stream',
-    refusal: (message, status) => ({
-      ...{ type: 'error', error: { type: ERROR_TYPES[status] ?? 'api_error', message } },
-    }),
+    refusal(message, status) {
+      const type = ERROR_TYPES[status] ?? 'api_error'
+      return { type: 'error', error: { type, message } }
+    },
     check(body, { 'x-api-key': key }) {
       if (key === undefined || (apiKey !== undefined && key !== apiKey))
         return { status: 401, error: `invalid x-api-key: ${key}` }

@@ -61,9 +61,9 @@ function requestProblem({ messages, tools = [] }: OpenAiRequest): string | undef
 const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
 
 function completion({ texts, calls, stopReason }: server.ScriptedReply, turn: number): object {
-  const tool_calls = calls.map(({ name, halves, id }) => ({
-    ...{ id, type: 'function', function: { name, arguments: halves.join('') } },
-  }))
+  const tool_calls = calls.map(({ name, halves, id }) => {
+    return { id, type: 'function', function: { name, arguments: halves.join('') } }
+  })
   const message = { role: 'assistant', content: texts.join(''), ...(calls.length > 0 && { tool_calls }) }
   const finish_reason = stopReason ?? (calls.length > 0 ? 'tool_calls' : 'stop')
   const about = { id: `chatcmpl-${turn}`, object: 'chat.completion', created: 0, model: 'fake', usage: USAGE }

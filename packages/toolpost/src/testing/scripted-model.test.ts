@@ -19,15 +19,6 @@ describe('scriptedModel', () => {
     expect(model.turns).toMatchObject([{ tools: ['lamp'], messages: [question] }, { tools: [] }])
   })
 
-  it('makes calls with ids of their own', async () => {
-    const model = scriptedModel({ calls: [{ name: 'a' }, { name: 'b', args: { x: 1 }, id: 'mine' }] })
-    const chunks = await read(await model.stream([]))
-    expect(chunks.at(-1)?.tool_calls).toEqual([
-      { name: 'a', args: {}, id: 'call_1', type: 'tool_call' },
-      { name: 'b', args: { x: 1 }, id: 'mine', type: 'tool_call' },
-    ])
-  })
-
   it('fails, hangs until it is stopped, and has no more turns than its script', async () => {
     const model = scriptedModel({ error: new Error('no') }, { hangs: true })
     await expect(read(await model.stream([]))).rejects.toThrow('no')

@@ -1,6 +1,6 @@
 import { compileSchema } from '../schema/compile.ts'
 import { explainErrors } from '../schema/explain.ts'
-import type { JsonSchema } from '../schema/json-schema.ts'
+import { type JsonSchema, propertiesOf, requiredOf } from '../schema/json-schema.ts'
 import { inTurn, schemaProblem } from '../schema/limits.ts'
 
 /** A question to a person, in the form of MCP's elicitation. */
@@ -97,4 +97,21 @@ export async function answerProblem(schema: JsonSchema, content: unknown): Promi
   } catch {
     return 'its form is malformed'
   }
+}
+
+/** The fields of a form, which is flat. */
+export function fieldsOf(schema: JsonSchema = {}) {
+  const required = requiredOf(schema)
+  return Object.entries(propertiesOf(schema)).map(([name, given]) => {
+    const property = Object(given) as JsonSchema
+    const title = typeof property.title === 'string' && property.title.trim() !== '' ? property.title : name
+    return { name, title, property, isRequired: required.includes(name) }
+  })
+}
+
+/** Set if the form is a yes-or-no question: it has no fields, or a single boolean one, which is then named. */
+export function yesNoField(schema?: JsonSchema): { field?: string } | undefined {
+  const [field, more] = fieldsOf(schema)
+  if (!field) return {}
+  return field.property.type === 'boolean' && !more ? { field: field.name } : undefined
 }

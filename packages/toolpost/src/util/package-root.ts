@@ -1,14 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const { resolve } = createRequire(import.meta.url)
 let root: string | undefined
 
 /** The folder of this package: the one place that the source, `dist/` and the bundled command line all know. */
 export function packageRoot(): string {
-  root ??= dirname(resolve('toolpost/package.json'))
+  for (let folder = dirname(fileURLToPath(import.meta.url)); !root; folder = dirname(folder))
+    if (existsSync(join(folder, 'package.json'))) root = folder
   return root
 }
 

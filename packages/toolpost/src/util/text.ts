@@ -10,10 +10,7 @@ export function trimmedEnd(text: string, characters: string): string {
   return text.slice(0, end)
 }
 
-/**
- * Characters that people do not see but models read: tags (which mirror ASCII), zero-width characters, marks and overrides
- * of the writing direction, and variation selectors that no font uses.
- */
+/** Characters that people do not see but models read: tags, zero-width characters, writing directions, unused selectors. */
 export const INVISIBLE =
   /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e01ef}]/gu
 

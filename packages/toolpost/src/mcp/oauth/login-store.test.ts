@@ -43,7 +43,7 @@ describe('saved logins', () => {
     expect([await file().read(), await file('other').read()]).toEqual([login('one'), login('two')])
     expect(await file('remote', 'https://elsewhere.example/mcp').read()).toEqual({})
     expect((statSync(path()).mode & 0o777).toString(8)).toBe('600')
-    expect(readdirSync(folder)).toEqual(['logins.json'])
+    expect(readdirSync(folder)).toEqual(['.gitignore', 'logins.json'])
     await file().update(async () => ({}))
     expect([await file().read(), await file('other').read()]).toEqual([{}, login('two')])
   })
@@ -71,7 +71,7 @@ it('[F58] the lock of a dead process holds up nobody, and that of a living one i
   rmSync(`${path()}.lock`)
   await waiting
   expect(await file().read()).toEqual(login('last'))
-  expect(readdirSync(folder)).toEqual(['logins.json'])
+  expect(readdirSync(folder)).toEqual(['.gitignore', 'logins.json'])
 })
 
 it('[F58] two first logins at once register one client', async () => {

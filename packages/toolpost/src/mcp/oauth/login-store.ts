@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { unwatchFile, watchFile } from 'node:fs'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type * as sdk from '@modelcontextprotocol/client'
 import { removeFromLogs } from '../../logging/redact.ts'
 import { isRecord } from '../../util/guards.ts'
+import { makePrivateFolder, writePrivate } from '../../util/private-file.ts'
 
 export interface Login {
   client?: sdk.StoredOAuthClientInformation | undefined
@@ -50,16 +51,12 @@ export class LoginStore {
       const login = await work(before)
       if (login === before) return login
       this.#kept = { ...(await this.#readAll()), [key]: Object.keys(login).length > 0 ? login : undefined }
-      if (file !== undefined) {
-        const draft = `${file}.${randomUUID()}`
-        await writeFile(draft, `${JSON.stringify(this.#kept, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
-        await rename(draft, file)
-      }
+      if (file !== undefined) writePrivate(file, `${JSON.stringify(this.#kept, null, 2)}\n`)
       for (const look of this.#watchers) look()
       return login
     }
     if (file === undefined) return change()
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    makePrivateFolder(dirname(file))
     return locked(`${file}.lock`, change)
   }
 

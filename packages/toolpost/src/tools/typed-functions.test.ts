@@ -6,10 +6,10 @@ import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ToolExecutor } from '../executor/executor.ts'
-import { defineTool } from '../tools/tool.ts'
-import { ToolManager } from '../tools/tool-manager.ts'
 import { packageRoot } from '../util/package-root.ts'
-import { codeFor } from './codegen.ts'
+import { defineTool } from './tool.ts'
+import { ToolManager } from './tool-manager.ts'
+import { codeFor } from './typed-functions.ts'
 
 const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
 
