@@ -61,7 +61,7 @@ async function logInAt(login: ServerLogin, browser: boolean): Promise<void> {
     say(`${first}\n\n  ${url}\n`)
     say('If the browser is on another machine, paste the final redirect URL here.')
     lines.on('line', line => {
-      const [, query] = line.trim().split('?', 2)
+      const query = line.trim().replace(/^[^?]*\??/, '')
       if (query) void take(new URLSearchParams(query)).catch(error => say(describeError(error)))
     })
     await delay(LOGIN_MS, undefined, { ref: false, signal: over.signal }).catch(() => {})

@@ -32,18 +32,6 @@ describe('the names of what servers offer', () => {
     expect(uris).toEqual(['file:///x', 'other+file:///x'])
     await expect(catalog.prompt('none', undefined)).rejects.toThrow("Prompt 'none' not found")
   })
-
-  it('are those of a template, if a URI fits it', async () => {
-    await using servers = await started({
-      one: { templates: [{ uriTemplate: 'a:///{id}', name: 'a' }] },
-      two: { templates: [{ uriTemplate: 'b:///{+path}.md', name: 'b' }] },
-    })
-    const seen = servers.mcp.catalog.allowed(
-      ['a:///1', 'b:///x/y.md', 'b:///x.txt'],
-      server => server === 'two',
-    )
-    expect(await seen).toEqual(['b:///x/y.md'])
-  })
 })
 
 describe('a server', () => {
@@ -95,7 +83,7 @@ describe('an attack with what a server offers', () => {
 
   it('entries that cannot be used are left out, with the reason in the log', async () => {
     const bad = [7, null, {}, { uri: '' }, { uri: 'x:\u0007' }, { uri: `x:${'y'.repeat(9_000)}` }]
-    await using servers = await started({ one: { bulky: true, resources: [...bad, resource('x:good')] } })
+    await using servers = await started({ one: { resources: [...bad, resource('x:good')] } })
     expect((await servers.mcp.catalog.list('resources')).entries).toEqual([resource('x:good')])
     expect(servers.log.text()).toContain('Left out of the resources')
   })

@@ -1,9 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { withoutKnownSecretsIn } from '../logging/redact.ts'
 import { isRecord } from '../util/guards.ts'
 import { Listeners } from '../util/quietly.ts'
 import { shortText } from '../util/text.ts'
-import { LISTEN_GRACE_MS, MAX_INSTRUCTIONS, REQUEST_TIMEOUT_MS } from './limits.ts'
+import { MAX_INSTRUCTIONS, REQUEST_TIMEOUT_MS } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
 import { type InputAnswers, inputRounds } from './mcp-tool.ts'
 import { INVALID_PARAMS, type Params, RpcError } from './peer.ts'
@@ -230,13 +229,10 @@ export class Catalog {
     })
   }
 
-  /** Sets the log level of all servers that support it, as a client wants it. It outlasts that client. */
-  async setLogLevel(_client: object, level: string | undefined): Promise<void> {
-    if (level === undefined) return
-    const having = this.#servers().filter(({ offers }) => offers.has('logging'))
-    const set = having.map(({ offers }) => offers.request('logging/setLevel', { level }).catch(() => {}))
-    // An unresponsive server must not hold up the client.
-    await Promise.race([Promise.all(set), pause(LISTEN_GRACE_MS, undefined, { ref: false })])
+  /** Sets the log level of all servers that support it. Does not wait for them: one may not respond. */
+  setLogLevel(level: string): void {
+    for (const { offers } of this.#servers())
+      if (offers.has('logging')) offers.request('logging/setLevel', { level }).catch(() => {})
   }
 
   instructions(mayUse: (server: string) => boolean = () => true): string | undefined {

@@ -25,12 +25,9 @@ const MAX_DEPTH = 64
 const TYPES = ['string', 'integer', 'boolean']
 /** Keywords whose value is no schema. */
 const VALUES = ['default', 'examples', 'const', 'enum']
-const known = new WeakMap<JsonSchema, HeaderParameters>()
 
 /** The arguments that are also sent in headers. Only properties of objects have a certain place in the arguments. */
 export function headerParameters(schema: JsonSchema): HeaderParameters {
-  const cached = known.get(schema)
-  if (cached) return cached
   const parameters: HeaderParameter[] = []
   let problem: string | undefined
   const problemOf = (header: string, type: unknown, isPlaced: boolean) => {
@@ -55,9 +52,7 @@ export function headerParameters(schema: JsonSchema): HeaderParameters {
       else if (!VALUES.includes(key)) visit(below, [...path, `<${key}>`], false)
   }
   visit(schema, [], true)
-  const found = { parameters: !problem || problem.includes('got number') ? parameters : [], problem }
-  known.set(schema, found)
-  return found
+  return { parameters: !problem || problem.includes('got number') ? parameters : [], problem }
 }
 
 /** The headers of a call. Text that HTTP would reject or change is encoded. */

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { startServers } from '../../test/hostile-server/harness.ts'
@@ -64,7 +65,7 @@ describe('answers over HTTP without measure', () => {
         ({ message, response }) => {
           const answer = { jsonrpc: '2.0', id: message.id, result: { content: [], structuredContent } }
           if (kind === 'json') json(response, answer)
-          else response.writeHead(200, sse).end(`event: message\ndata: ${JSON.stringify(answer)}\n\n`)
+          else response.writeHead(200, sse).end(`: an odd "\\\ndata: ${JSON.stringify(answer)}\n\n`)
         }
       const items = Array.from({ length: 50_000 }, (_, id) => ({ id, name: 'something of some length' }))
       const { result } = await callOf(answering({ items }))
@@ -113,6 +114,26 @@ describe('answers over HTTP that do not come as they should', () => {
       })
     },
   )
+
+  it('[F09] a result that is nested deeply arrives', async () => {
+    const deep = '['.repeat(50_000) + ']'.repeat(50_000)
+    const { result } = await callOf(({ message: { id }, response }) => {
+      const text = `{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{"deep":${deep}}}}`
+      response.writeHead(200, { 'content-type': 'application/json' }).end(text)
+    })
+    expect(result.success).toBe(true)
+  })
+
+  it('[F04] the stream of a call that was given up is closed', async () => {
+    let closed: Promise<unknown> | undefined
+    await using server = await httpByHand(({ response }) => {
+      closed = once(response.writeHead(200, sse), 'close')
+      response.write(': working\n\n')
+    })
+    await using client = await startServers({ remote: { url: server.url } })
+    expect(await client.executor.run({ name: 'act' }, { timeoutMs: 100 })).toMatchObject({ code: 'timeout' })
+    await closed
+  })
 
   it.each([
     ['requests', `data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })}\n\n`],

@@ -5,7 +5,7 @@ import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcont
 import { isRecord } from '../util/guards.ts'
 import { basicCredentials } from '../util/text.ts'
 import { JsonCounter, jsonProblem, TOO_MANY_VALUES } from './json-limit.ts'
-import { FAILED_MAX_RETRY_MS, MAX_ANSWERS, MAX_MESSAGE_BYTES } from './limits.ts'
+import { MAX_ANSWERS, MAX_MESSAGE_BYTES, MAX_RETRY_MS } from './limits.ts'
 import type { ServerLogin } from './oauth/logins.ts'
 import { limitedBytes } from './oauth/oauth-fetch.ts'
 import type { HttpServerEntry } from './server-entry.ts'
@@ -203,19 +203,24 @@ async function refused(response: Response, exchange: Exchange | undefined): Prom
   const message = `HTTP ${status} ${statusText || STATUS_CODES[status] || ''}`.trim() + (body && `: ${body}`)
   const after = headers.get('retry-after') ?? ''
   const ms = /^\d{1,9}$/.test(after) ? Number(after) * 1_000 : Date.parse(after) - Date.now()
-  const retryAfterMs = Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), FAILED_MAX_RETRY_MS)
+  const retryAfterMs = Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_MS)
   throw new ServerFailure(message, { status, retryAfterMs })
 }
 
 /** Passes on a stream of events, which are separated by empty lines, and breaks it off at one that is too large. */
 function limitedEvents(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
-  let [bytes, counter, lineEnd] = [0, new JsonCounter(), '']
+  let bytes = 0
+  let counter = new JsonCounter()
+  let lineEnd = ''
   return new TransformStream({
     transform(chunk, controller) {
       // One character per byte.
       const text = Buffer.from(chunk).toString('latin1')
       for (const [at, part] of `${lineEnd}${text}`.split(/\n\r?\n/).entries()) {
-        if (at > 0) [bytes, counter] = [0, new JsonCounter()]
+        if (at > 0) {
+          bytes = 0
+          counter = new JsonCounter()
+        }
         bytes += part.length
         const problem = counter.add(part) ? TOO_MANY_VALUES : bytes > maxBytes && tooLong(maxBytes)
         if (problem) throw unusable(`The server's answer ${problem}`)

@@ -33,7 +33,7 @@ it('a server that goes is lost at the next call, and comes back by itself', asyn
 
 const PARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
 
-it('what goes along with a call reaches the server in _meta, but nothing of the protocol, no secrets and no long values', async () => {
+it('what goes along with a call reaches the server in _meta, but nothing of the protocol and no secrets', async () => {
   await using server = await httpByHand(meta)
   await using client = await startServers({ remote: { url: server.url } })
   const requests: ServerRequest[] = []
@@ -52,7 +52,7 @@ it('what goes along with a call reaches the server in _meta, but nothing of the 
     'com.example/api_key': 'k',
   }
   expect(await received({ ...own, ...foreign })).toEqual(own)
-  expect(await received({ traceparent: 'nonsense', 'com.example/x': 'x'.repeat(20_000) })).toEqual({})
+  expect(await received({ traceparent: 'nonsense' })).toEqual({})
   const address = { host: '127.0.0.1', port: Number(new URL(server.url).port) }
   expect(requests[0]).toMatchObject({ method: 'tools/call', protocolVersion: '2025-11-25', address })
 })

@@ -1,6 +1,7 @@
-import { MAX_JSON_VALUES } from './limits.ts'
+import { isObjectLike } from '../util/guards.ts'
+import { MAX_JSON_LEVELS, MAX_JSON_VALUES } from './limits.ts'
 
-const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = [...'"\\,[{'].map(sign => sign.charCodeAt(0))
+const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE, LF, CR] = [...'"\\,[{\n\r'].map(sign => sign.charCodeAt(0))
 
 /** Counts the values of JSON that arrives in pieces: many small values take much longer to parse than their size suggests. */
 export class JsonCounter {
@@ -12,7 +13,9 @@ export class JsonCounter {
   add(piece: string): boolean {
     for (let at = 0; at < piece.length; at++) {
       const sign = piece.charCodeAt(at)
-      if (this.#isEscaped) this.#isEscaped = false
+      // No text of JSON has line breaks, but other lines of an event may have a single quote.
+      if (sign === LF || sign === CR) this.#isInText = this.#isEscaped = false
+      else if (this.#isEscaped) this.#isEscaped = false
       else if (sign === QUOTE) this.#isInText = !this.#isInText
       else if (this.#isInText) this.#isEscaped = sign === BACKSLASH
       else if (sign === COMMA || sign === BRACKET || sign === BRACE) this.#values++
@@ -26,6 +29,12 @@ export const TOO_MANY_VALUES = `has more than ${MAX_JSON_VALUES} values`
 /** Why a text is not parsed, if it would take too long. A short one cannot have too many values. */
 export function jsonProblem(text: string): string | undefined {
   return text.length > MAX_JSON_VALUES && new JsonCounter().add(text) ? TOO_MANY_VALUES : undefined
+}
+
+/** Whether a value is nested so deeply that comparing or writing it could exhaust the stack. */
+export function isTooDeep(value: unknown, levels = MAX_JSON_LEVELS): boolean {
+  if (!isObjectLike(value)) return false
+  return levels === 0 || Object.values(value).some(inner => isTooDeep(inner, levels - 1))
 }
 
 // Where programs put the id: after `jsonrpc` (Python, Go, Rust, Java) or at the very end (TypeScript). Nowhere else, because

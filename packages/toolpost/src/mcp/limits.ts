@@ -11,9 +11,8 @@ export const RUNNER_CONNECT_TIMEOUT_MS = 120_000
 /** A lost server is restarted immediately, then after this, doubling up to the second, for as long as it takes. */
 export const RECONNECT_BASE_DELAY_MS = 250
 export const RECONNECT_MAX_DELAY_MS = 30_000
-/** The same for a server whose first attempts all failed. The second is also the longest Retry-After that is honoured. */
-export const FAILED_RETRY_MS = 60_000
-export const FAILED_MAX_RETRY_MS = 600_000
+/** The longest delay before another attempt of a server that was never ready, and the longest Retry-After that is honoured. */
+export const MAX_RETRY_MS = 600_000
 /** A server that lived this long, or answered a call, was not in a crash loop: it is restarted immediately. */
 export const STABLE_AFTER_MS = 10_000
 
@@ -35,6 +34,8 @@ export const SIGTERM_GRACE_MS = 1_500
 /** How many entries of a list are read (tools, resources, prompts), and how much text they may have in all. */
 export const MAX_LISTED = 5_000
 export const MAX_LIST_BYTES = 10 * 1024 * 1024
+/** How deeply an entry of a list may be nested. */
+export const MAX_JSON_LEVELS = 200
 /** A list that changed is not read again for this long, doubling while it keeps changing up to the second. */
 export const LIST_PAUSE_MS = 500
 export const LIST_MAX_PAUSE_MS = 30_000

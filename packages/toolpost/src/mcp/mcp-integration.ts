@@ -7,7 +7,6 @@ import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Clock, systemClock } from '../util/clock.ts'
 import { Listeners, quietly } from '../util/quietly.ts'
 import { Catalog } from './catalog.ts'
-import { CONNECT_TIMEOUT_MS, MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY } from './limits.ts'
 import { type McpHost, McpServer } from './mcp-server.ts'
 import type { LoggedMessage } from './message-log.ts'
 import { Logins } from './oauth/logins.ts'
@@ -69,10 +68,13 @@ export class McpIntegration {
   start(tools: ToolManager): void {
     this.#checkOpen()
     if (this.#host) throw new Error('This McpIntegration is already started')
-    const { clock = systemClock, sample } = this.#options
     this.#host = {
-      ...{ tools, logins: this.logins, catalog: this.catalog, clock, logger: this.#logger, sample },
-      ...{ attempts: 0, baseDelayMs: 0, connectTimeoutMs: 0 },
+      options: this.#options,
+      tools,
+      logins: this.logins,
+      catalog: this.catalog,
+      clock: this.#options.clock ?? systemClock,
+      logger: this.#logger,
       onChange: server => this.#onChange(server),
       onFailed: (server, failure, attempts) => this.#report(server, failure, attempts),
       onProgress: text => this.#notify(text),
@@ -88,14 +90,13 @@ export class McpIntegration {
   apply(options: Pick<McpIntegrationOptions, 'servers' | 'retry' | 'connectTimeoutMs'>): void {
     this.#checkOpen()
     checkServerEntries(options.servers)
+    const { servers, retry, connectTimeoutMs } = options
+    Object.assign(this.#options, { servers, retry, connectTimeoutMs })
     const host = this.#host
-    if (!host) return void Object.assign(this.#options, options)
-    host.attempts = options.retry?.attempts ?? MCP_RETRY_ATTEMPTS
-    host.baseDelayMs = options.retry?.baseDelayMs ?? MCP_RETRY_BASE_DELAY
-    host.connectTimeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
+    if (!host) return
     const before = new Map(this.#servers.map(server => [server.name, server]))
     const starts: (() => void)[] = []
-    this.#servers = Object.entries(options.servers).map(([name, entry], order) => {
+    this.#servers = Object.entries(servers).map(([name, entry], order) => {
       const server = before.get(name) ?? new McpServer(host, name, entry)
       const isNew = !before.delete(name)
       server.order = order
@@ -110,24 +111,24 @@ export class McpIntegration {
       this.logins.put(server.name, undefined)
       this.#listeners.tell('server', { ...server.status(), state: 'closed' })
     }
-    host.tools.arrange(Object.keys(options.servers))
+    host.tools.arrange(Object.keys(servers))
     for (const start of starts) start()
   }
 
   /** Resolves when every server, or the one named, is ready or has failed; tool names are final once all are. Never rejects. */
   async ready(name?: string): Promise<void> {
-    await Promise.all(this.#named(name).map(server => server.ready))
+    await Promise.all(this.#named(name).map(server => server.ready()))
     if (name === undefined) this.#host?.tools.keepNames()
   }
 
   /** Resolves after the first attempt of every server, or of the one named; reports a failed attempt. */
   async tried(name?: string): Promise<void> {
-    const tried = async (server: McpServer) => {
-      await Promise.race([server.tried(), server.ready])
+    const servers = this.#named(name)
+    await Promise.all(servers.map(server => server.tried()))
+    for (const server of servers) {
       const { state, failure } = server
       if (state === 'starting' && failure) this.#report(server, failure, server.status().attempts)
     }
-    await Promise.all(this.#named(name).map(tried))
   }
 
   #named(name: string | undefined): McpServer[] {

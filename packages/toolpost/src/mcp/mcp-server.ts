@@ -3,13 +3,14 @@ import type { Logger } from '../logging/logger.ts'
 import { RateLimitedLog } from '../logging/rate-limit.ts'
 import { withoutKnownSecretsIn } from '../logging/redact.ts'
 import { safeText, safeValue } from '../logging/safe-value.ts'
-import type { Requester, Sample } from '../tools/caller.ts'
+import type { Requester } from '../tools/caller.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolFailureError } from '../tools/tool-failure-error.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
-import type { Clock } from '../util/clock.ts'
+import { type Clock, unlessAborted } from '../util/clock.ts'
 import { type Catalog, ServerOffers } from './catalog.ts'
 import * as limits from './limits.ts'
+import type { McpIntegrationOptions } from './mcp-integration.ts'
 import { mcpTool } from './mcp-tool.ts'
 import { MessageLog } from './message-log.ts'
 import type { Logins, ServerLogin } from './oauth/logins.ts'
@@ -24,16 +25,13 @@ import { type McpToolDefinition, usableDefinitions } from './tool-definition.ts'
 
 /** What all servers of a configuration share. */
 export interface McpHost {
+  /** Its figures may change. */
+  options: Pick<McpIntegrationOptions, 'retry' | 'connectTimeoutMs' | 'sample'>
   tools: ToolManager
   logins: Logins
   catalog: Catalog
   clock: Clock
   logger: Logger
-  sample: Sample | undefined
-  /** How many times the first connection is tried before the server counts as failed and is retried slowly. */
-  attempts: number
-  baseDelayMs: number
-  connectTimeoutMs: number
   onChange(server: McpServer): void
   onFailed(server: McpServer, failure: ServerFailure, attempts: number): void
   onProgress(text: string): void
@@ -67,25 +65,23 @@ export class McpServer {
   state: ServerState = 'starting'
   session: Session | undefined
   failure: ServerFailure | undefined
-  ready: Promise<void> = Promise.resolve()
   readonly #host: McpHost
   readonly #log: RateLimitedLog
   /** The current session, and those that take no more calls but still have some pending. */
   readonly #open = new Set<Session>()
   /** Aborts when the current round of connecting is over. */
   #round = new AbortController()
-  #running: Promise<void> = Promise.resolve()
-  /** Of the current or last attempt: its failure, or `undefined` if the server is ready. */
-  #attempt: Promise<ServerFailure | undefined> = Promise.resolve(undefined)
-  #number = 0
+  #connecting: Promise<void> = Promise.resolve()
+  #isTrying = false
+  /** Called at the next change of state. */
+  readonly #waiting: (() => void)[] = []
+  #attempt = 0
   #nextAt: string | undefined
   /** Whether it was ever connected: it is then retried forever. */
   #wasReady = false
   /** Consecutive sessions that ended soon, without being used: each makes the next one wait longer. */
   #shortLives = 0
-  #startedAt = 0
   #readyAt = 0
-  #readyAfterMs: number | undefined
   #junkLines = 0
   #definitions = new Map<string, McpToolDefinition>()
   #isRefreshing = false
@@ -98,30 +94,34 @@ export class McpServer {
     this.logger = host.logger.child({ server: name })
     this.#log = new RateLimitedLog(this.logger, { clock: host.clock })
     this.offers = new ServerOffers(this, host.catalog)
-    this.requests = new ServerRequests(this, host.sample)
+    this.requests = new ServerRequests(this, host.options.sample)
   }
 
   get login(): ServerLogin | undefined {
     return this.#host.logins.of(this.name)
   }
 
-  /** Resolves when the server is ready, has failed or needs a login; retrying continues regardless. Never rejects. */
-  start(): Promise<void> {
-    this.#startedAt = this.#host.clock.now()
-    const connected = this.#connect()
-    // One that was ready before is retried forever.
-    if (!this.#wasReady) this.ready = connected
-    return connected
+  start(): void {
+    this.#connecting = this.#connect()
   }
 
   get isFirstStart(): boolean {
     return this.state === 'starting' && !this.#wasReady
   }
 
+  /** Resolves when the server is ready for the first time, has failed or needs a login; retrying continues regardless. */
+  ready(): Promise<void> {
+    return this.#until(() => !this.isFirstStart)
+  }
+
   /** The session after the current attempt; `undefined` if that fails. */
   async tried(): Promise<Session | undefined> {
-    if (this.state === 'starting') await this.#attempt
+    await this.#until(() => this.state !== 'starting' || !this.#isTrying)
     return this.session
+  }
+
+  async #until(isSo: () => boolean): Promise<void> {
+    while (!isSo()) await new Promise<void>(resolve => this.#waiting.push(resolve))
   }
 
   /** The error for a call that could not be made or finished because of `cause`; by default, the server's own failure. */
@@ -136,7 +136,7 @@ export class McpServer {
     return {
       name: this.name,
       state,
-      attempts: this.#number,
+      attempts: this.#attempt,
       tools: this.#registered().map(tool => tool.name),
       error: isReady ? undefined : failure?.message,
       stderr: session?.transport.stderr ?? failure?.stderr ?? '',
@@ -144,7 +144,6 @@ export class McpServer {
       pid: session?.transport.pid,
       junkLines: this.#junkLines,
       nextAttemptAt: this.#nextAt,
-      readyAfterMs: this.#readyAfterMs,
       protocolVersion: session?.protocolVersion,
       info: session?.info,
       target: shownTarget(this.entry),
@@ -157,31 +156,29 @@ export class McpServer {
 
   /** Closes the session and ends what it started. Its tools stay, and say why they are unavailable. */
   async stop(cause = 'it was stopped'): Promise<void> {
-    this.logger.info({}, 'Stopping MCP server')
     await this.#end('stopped', cause)
   }
 
   /** Closes the session and opens a new one. Resolves when that has succeeded or failed. */
   async restart(): Promise<void> {
-    this.logger.info({}, 'Restarting MCP server')
     const ended = this.#end('lost', 'it is being restarted')
     const round = this.#round
     await ended
     // It was closed, or restarted once more.
     if (round !== this.#round) return
-    const connected = this.start()
+    this.start()
     // A server that was ready before is retried forever, so only its first attempt is awaited.
-    await (this.#wasReady ? this.#attempt : connected)
+    await (this.#wasReady ? this.tried() : this.ready())
   }
 
   /** Starts the server that `entry` describes in place of the current one, which ends when its pending calls have. */
-  replace(entry: ServerEntry): Promise<void> {
+  replace(entry: ServerEntry): void {
     void this.#end('lost', 'it is being restarted', true)
     this.entry = entry
-    this.requests = new ServerRequests(this, this.#host.sample)
+    this.requests = new ServerRequests(this, this.#host.options.sample)
     this.#definitions.clear()
     this.#wasReady = false
-    return this.start()
+    this.start()
   }
 
   async remove(): Promise<void> {
@@ -192,7 +189,7 @@ export class McpServer {
 
   async #end(event: Event, cause: string, afterCalls = false): Promise<void> {
     const { session } = this
-    const running = this.#running
+    const connecting = this.#connecting
     this.failure = new ServerFailure(cause, { stderr: session?.transport.stderr ?? '' })
     this.session = this.#nextAt = undefined
     this.#shortLives = 0
@@ -202,13 +199,14 @@ export class McpServer {
     if (afterCalls) await session?.idle()
     const ending = [...this.#open].filter(each => !afterCalls || each === session)
     for (const each of ending) this.#open.delete(each)
-    await Promise.all([...ending.map(each => each.close()), running])
+    await Promise.all([...ending.map(each => each.close()), connecting])
     this.#log.close()
   }
 
   #become(event: Event): void {
     this.state = STATES[this.state][event] ?? this.state
     this.#host.onChange(this)
+    for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
   problem(message: string): void {
@@ -262,55 +260,42 @@ export class McpServer {
     this.failure = failure
     this.#become('lost')
     this.logger.error(failure.logFields, 'MCP connection lost')
-    void this.#connect()
+    this.#connecting = this.#connect()
   }
 
   get #livedMs(): number {
     return this.#host.clock.now() - this.#readyAt
   }
 
-  #connect(): Promise<void> {
-    return new Promise(settle => {
-      this.#running = this.#tryUntilReady(this.#round.signal, settle).finally(settle)
-    })
-  }
-
-  async #tryUntilReady(round: AbortSignal, settle: () => void): Promise<void> {
-    const { attempts } = this.#host
+  /** Tries until the server is ready, or the round is over. */
+  async #connect(): Promise<void> {
+    const { signal: round } = this.#round
     for (let attempt = Math.max(1, this.#shortLives); ; attempt++) {
-      const due = this.#due(attempt, round)
-      if (this.failure?.kind === 'needs_login') settle()
+      const needsLogin = this.failure?.kind === 'needs_login'
+      if (needsLogin) attempt = 1
       // No gap before an attempt that is due: a call that was interrupted waits for it.
-      if (due) await due
+      if (needsLogin || this.#delayBefore(attempt) > 0) await this.#wait(attempt, round)
       if (round.aborted) return
-      this.#attempt = this.#tryOnce(round, attempt)
-      const failure = await this.#attempt
+      const failure = await this.#try(attempt, round)
       if (!failure || round.aborted) return
       this.failure = failure
-      if (failure.kind === 'needs_login') {
-        attempt = 0
-        continue
-      }
-      const hasFailed = !this.#wasReady && (failure.kind === 'permanent' || attempt >= attempts)
+      if (failure.kind === 'needs_login') continue
+      const hasFailed = !this.#wasReady && (failure.kind === 'permanent' || attempt >= this.#attempts)
       // Reported once, not again while it keeps failing.
       if (hasFailed && this.state !== 'failed') this.#host.onFailed(this, failure, attempt)
-      this.#become(this.#wasReady ? 'lost' : hasFailed ? 'gaveUp' : 'attempt')
-      if (hasFailed) settle()
+      if (hasFailed) this.#become('gaveUp')
+      else this.#become(this.#wasReady ? 'lost' : 'attempt')
       const nextMs = this.#delayBefore(attempt + 1)
       const fields = { attempt, ...failure.logFields, next_delay_ms: nextMs }
       this.logger.warn(fields, `MCP connection attempt ${attempt} failed, next one in ${nextMs} ms`)
-      // Quick retries of a program that is missing are pointless.
-      if (hasFailed) attempt = Math.max(attempt, attempts)
     }
   }
 
-  /** Resolves when it is time for an attempt, or the round is over; `undefined` if it is now. */
-  #due(attempt: number, round: AbortSignal): Promise<void> | undefined {
-    const { clock, attempts } = this.#host
+  /** Resolves when it is time for an attempt, the user has logged in, or the round is over. */
+  async #wait(attempt: number, round: AbortSignal): Promise<void> {
     const { failure } = this
-    const needsLogin = failure?.kind === 'needs_login'
     const delayMs = this.#delayBefore(attempt)
-    if (!needsLogin && delayMs <= 0) return undefined
+    const needsLogin = failure?.kind === 'needs_login'
     if (needsLogin) {
       this.#become('refused')
       this.logger.warn(failure.logFields, 'MCP server needs a login')
@@ -320,24 +305,28 @@ export class McpServer {
       this.#host.onChange(this)
     }
     let stop: (() => void) | undefined
-    return new Promise<void>(resolve => {
-      round.addEventListener('abort', () => resolve())
+    const isDue = new Promise<void>(resolve => {
       if (needsLogin) stop = this.login?.onChange(resolve)
       else {
-        const timer = clock.setTimer(resolve, delayMs)
+        const timer = this.#host.clock.setTimer(resolve, delayMs)
         stop = timer.cancel
-        // Nobody waits for it, so it must not keep the process alive.
-        if (!this.#wasReady && attempt > attempts) timer.hold(false)
+        // Nobody waits for a server that has failed, so it must not keep the process alive.
+        timer.hold(this.state !== 'failed')
       }
-    }).finally(() => stop?.())
+    })
+    await unlessAborted(isDue, round).catch(() => {})
+    stop?.()
   }
 
-  async #tryOnce(round: AbortSignal, attempt: number): Promise<ServerFailure | undefined> {
-    const { clock, connectTimeoutMs } = this.#host
+  /** Resolves to why it failed; `undefined` if the server is ready now. */
+  async #try(attempt: number, round: AbortSignal): Promise<ServerFailure | undefined> {
+    const { clock } = this.#host
+    const connectTimeoutMs = this.#connectTimeoutMs
     const delayMs = this.#delayBefore(attempt)
     this.logger.info({ attempt, delay_ms: delayMs }, `MCP connection attempt ${attempt} after ${delayMs} ms`)
     this.#nextAt = undefined
-    this.#number = attempt
+    this.#attempt = attempt
+    this.#isTrying = true
     this.#become('attempt')
     // A package runner may have to download the server first, and must not be killed while it does.
     const runner = this.#wasReady ? undefined : packageRunner(this.entry)
@@ -354,6 +343,7 @@ export class McpServer {
     } catch (error) {
       return failureIn(error) ?? new ServerFailure(describeError(error))
     } finally {
+      if (!round.aborted) this.#isTrying = false
       for (const timer of timers) timer.cancel()
     }
   }
@@ -371,7 +361,6 @@ export class McpServer {
     this.#open.add(session)
     this.#wasReady = true
     this.#readyAt = this.#host.clock.now()
-    this.#readyAfterMs ??= Math.round(this.#readyAt - this.#startedAt)
     this.#updateTools(session.tools, session)
     if (this.#isStale) void this.#refreshTools()
     // What was known from the session before may no longer hold.
@@ -381,15 +370,24 @@ export class McpServer {
     this.logger.info({ attempt, tools }, `MCP connection succeeded on attempt ${attempt}`)
   }
 
+  /** How many times the first connection is tried before the server counts as failed. */
+  get #attempts(): number {
+    return this.#host.options.retry?.attempts ?? limits.MCP_RETRY_ATTEMPTS
+  }
+
+  get #connectTimeoutMs(): number {
+    return this.#host.options.connectTimeoutMs ?? limits.CONNECT_TIMEOUT_MS
+  }
+
+  /** 0, base, 2 × base, …; longer if the server asks for more time. */
   #delayBefore(attempt: number): number {
-    const { attempts, baseDelayMs } = this.#host
-    const [n, base, max] = this.#wasReady
-      ? [attempt, limits.RECONNECT_BASE_DELAY_MS, limits.RECONNECT_MAX_DELAY_MS]
-      : attempt > attempts
-        ? [attempt - attempts + 1, limits.FAILED_RETRY_MS, limits.FAILED_MAX_RETRY_MS]
-        : [attempt, baseDelayMs, Number.POSITIVE_INFINITY]
-    // 0, base, 2 × base, …
-    const usualMs = n <= 1 ? 0 : Math.min(base * 2 ** (n - 2), max)
+    let baseMs = this.#host.options.retry?.baseDelayMs ?? limits.MCP_RETRY_BASE_DELAY
+    let maxMs = limits.MAX_RETRY_MS
+    if (this.#wasReady) {
+      baseMs = limits.RECONNECT_BASE_DELAY_MS
+      maxMs = limits.RECONNECT_MAX_DELAY_MS
+    }
+    const usualMs = attempt <= 1 ? 0 : Math.min(baseMs * 2 ** (attempt - 2), maxMs)
     return Math.max(usualMs, this.failure?.retryAfterMs ?? 0)
   }
 
@@ -403,14 +401,14 @@ export class McpServer {
     this.#isStale = true
     if (this.#isRefreshing) return
     this.#isRefreshing = true
-    const { clock, connectTimeoutMs } = this.#host
+    const { clock } = this.#host
     for (let pauseMs = limits.LIST_PAUSE_MS; this.#isStale && this.session; pauseMs *= 2) {
       this.#isStale = false
       const { session } = this
-      await session.list('tools', AbortSignal.timeout(connectTimeoutMs)).then(
-        listed => this.#updateTools(listed, session),
-        error => this.problem(`Could not list the server's changed tools: ${describeError(error)}`),
-      )
+      await session
+        .list('tools', AbortSignal.timeout(this.#connectTimeoutMs))
+        .then(listed => this.#updateTools(listed, session))
+        .catch(error => this.problem(`Could not list the server's changed tools: ${describeError(error)}`))
       const waitMs = Math.min(pauseMs, limits.LIST_MAX_PAUSE_MS)
       await new Promise<void>(resolve => clock.setTimer(resolve, waitMs).hold(false))
     }
@@ -431,8 +429,7 @@ export class McpServer {
       .filter(tool => !definitions.has(tools.originOf(tool)?.name ?? tool.name))
       .map(tool => tool.name)
     tools.removeAll(gone)
-    const removed = gone.length === 1 ? 'MCP tool removed' : `${gone.length} MCP tools removed`
-    if (gone.length > 0) logger.info({ tools: gone.slice(0, MAX_LINES) }, removed)
+    if (gone.length > 0) logger.info({ tools: gone.slice(0, MAX_LINES) }, 'MCP tools removed')
     for (const after of changed.filter(({ name }) => known.has(name)).slice(0, MAX_LINES)) {
       const before: Params = { ...known.get(after.name) }
       const keys = Object.keys({ ...before, ...after }) as (keyof McpToolDefinition)[]

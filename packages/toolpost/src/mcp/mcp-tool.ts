@@ -1,6 +1,6 @@
 import { isSecretKey } from '../logging/redact.ts'
 import { TRACE_KEYS, traceContext } from '../telemetry/trace-context.ts'
-import type { InvokeOptions, Tool } from '../tools/tool.ts'
+import type { InvokeOptions, Progress, Tool } from '../tools/tool.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { isRecord, ownValue } from '../util/guards.ts'
 import { isTask, needsInput, valueOfResult } from './call-result.ts'
@@ -17,9 +17,8 @@ import type { McpToolDefinition } from './tool-definition.ts'
 
 type Options = Partial<InvokeOptions>
 
-/** JSON-RPC code of a call that requires URLs to be visited first, and how many of them are shown. */
+/** JSON-RPC code of a call that requires URLs to be visited first. */
 const URL_REQUIRED = -32_042
-const MAX_ADDRESSES = 5
 
 interface ToolCall {
   definition: McpToolDefinition
@@ -38,15 +37,23 @@ export function mcpTool(definition: McpToolDefinition, server: McpServer): Tool 
     const value = annotations[key]
     return typeof value === 'boolean' ? value : undefined
   }
-  const [readOnly, idempotent] = [hint('readOnlyHint'), hint('idempotentHint')]
+  const readOnly = hint('readOnlyHint')
+  const idempotent = hint('idempotentHint')
   const call: ToolCall = { definition, server, isWrite: !trust || !(readOnly || idempotent) }
-  const given = Object.entries({ icons, annotations: definition.annotations, _meta }).filter(([, it]) => it)
   return {
-    ...{ name, description: definition.description ?? title, schema: inputSchema, title, outputSchema, raw },
-    ...{ timeoutMs, maxTimeoutMs, readOnly, idempotent },
+    name,
+    title,
+    description: definition.description ?? title,
+    schema: inputSchema,
+    outputSchema,
+    raw,
+    timeoutMs,
+    maxTimeoutMs,
+    readOnly,
+    idempotent,
     destructive: hint('destructiveHint'),
     openWorld: hint('openWorldHint'),
-    passedOn: given.length > 0 ? Object.fromEntries(given) : undefined,
+    passedOn: { icons, annotations: definition.annotations, _meta },
     sentences: ownValue(sentences ?? {}, name),
     invoke: (args, options: Options = {}) => invoke(call, args, options),
   }
@@ -77,15 +84,9 @@ async function callOn(call: ToolCall, session: Session, args: object, options: O
   const { definition, server } = call
   const { meta, onRequest } = options
   const { inputSchema, raw: { name } = definition } = definition
-  const onProgress =
-    options.wantsProgress && options.reportProgress
-      ? ({ progress, total, message }: Params) =>
-          options.reportProgress?.({
-            progress: progress as number,
-            ...(typeof total === 'number' && { total }),
-            ...(typeof message === 'string' && { message }),
-          })
-      : undefined
+  const onProgress = options.wantsProgress
+    ? (progress: Progress) => options.reportProgress?.(progress)
+    : undefined
   // Callers other than the executor have a signal only, which costs more.
   const onAbort = options.onAbort && ((listener: () => void) => options.onAbort?.(listener))
   const request: RequestOptions = {
@@ -126,7 +127,7 @@ function errorOf({ definition, isWrite }: ToolCall, error: unknown): unknown {
   if (!(error instanceof RpcError) || error.data === undefined) return error
   const { rpcCode: code, data } = error
   const { elicitations } = isRecord(data) && code === URL_REQUIRED ? data : {}
-  const asked: unknown[] = Array.isArray(elicitations) ? elicitations.slice(0, MAX_ADDRESSES) : []
+  const asked: unknown[] = Array.isArray(elicitations) ? elicitations : []
   const urls = asked.map(each => String(isRecord(each) && each.url)).filter(isHttpUrl)
   const message = urls.length > 0 ? `Open this page first, then call again: ${urls.join(' ')}` : error.message
   return new ToolFailureError('tool_error', message, {
@@ -164,17 +165,15 @@ export async function inputRounds(
 
 /** Prefixes reserved by MCP: `io.modelcontextprotocol/`, `mcp.dev/`, `com.mcp.tools/` … */
 const RESERVED = /^(?:[^./]+\.)?(?:modelcontextprotocol|mcp)[./]/
-const MAX_META_BYTES = 16 * 1024
 
 /**
- * The `_meta` for a server: the trace context, and whatever the caller passed for the server, if it is small. Leaves out the
- * protocol's own keys, which apply to one connection only, and keys that look like secrets.
+ * The `_meta` for a server: the trace context, and whatever the caller passed for the server. Leaves out the protocol's own
+ * keys, which apply to one connection only, and keys that look like secrets.
  */
 function callMeta(meta: Params): Params | undefined {
   const trace = traceContext(key => ownValue(meta, key)) as Params | undefined
   const isOwn = (key: string) =>
     key !== 'progressToken' && !TRACE_KEYS.includes(key) && !RESERVED.test(key) && !isSecretKey(key)
   const own = Object.fromEntries(Object.entries(meta).filter(([key]) => isOwn(key)))
-  const { length } = JSON.stringify(own)
-  return length > 2 && length <= MAX_META_BYTES ? { ...own, ...trace } : trace
+  return Object.keys(own).length > 0 ? { ...own, ...trace } : trace
 }

@@ -1,5 +1,6 @@
 import { plainCopy } from '../logging/plain-value.ts'
 import { cleaner } from '../logging/safe-value.ts'
+import { MAX_MESSAGE_BYTES } from './limits.ts'
 
 export interface LoggedMessage {
   seq: number
@@ -27,12 +28,21 @@ const LIMITS = { maxDepth: 50, maxEntries: 1_000, maxBytes: SHOWN_BYTES, maxValu
 const secret: typeof cleaner.secret = (key, value) =>
   key === 'progressToken' ? undefined : cleaner.secret(key, value)
 
+/** Of a message over HTTP; one that is nested too deeply to tell counts as large. */
+function sizeOf(message: object): number {
+  try {
+    return JSON.stringify(message).length
+  } catch {
+    return MAX_MESSAGE_BYTES
+  }
+}
+
 /** The last messages of a server. Cleaned only when somebody looks, since every message passes here; a large one at once. */
 export class MessageLog {
   readonly #ring: Kept[] = []
   #seq = 0
 
-  add(direction: LoggedMessage['direction'], given: object, bytes = JSON.stringify(given).length): void {
+  add(direction: LoggedMessage['direction'], given: object, bytes = sizeOf(given)): void {
     const seq = ++this.#seq
     const message = (bytes > SHOWN_BYTES ? plainCopy(given, LIMITS).value : given) as Kept['message']
     this.#ring[seq % KEPT_MESSAGES] = { seq, at: Date.now(), direction, message, bytes }
@@ -47,11 +57,12 @@ export class MessageLog {
         other.message.id === id && other.message.method !== undefined && direction !== rest.direction
       const request =
         method === undefined ? all.findLast(each => each.seq < rest.seq && isRequest(each)) : undefined
-      const answer = error === undefined ? 'response' : 'error'
+      let kind: LoggedMessage['kind'] = error === undefined ? 'response' : 'error'
+      if (method !== undefined) kind = id === undefined ? 'notification' : 'request'
       return {
         ...rest,
         time: new Date(at).toISOString(),
-        kind: method === undefined ? answer : id === undefined ? 'notification' : 'request',
+        kind,
         ...(method !== undefined && { method }),
         ...(id !== undefined && { id }),
         ...(request && { duration_ms: at - request.at }),

@@ -40,19 +40,19 @@ function waitOf({ nextAttemptAt }: { nextAttemptAt: string | undefined }): numbe
   return Date.parse(nextAttemptAt ?? '') - Date.now()
 }
 
-it('a server that has failed is tried again after a minute, then two, and is ready as soon as it is there', async () => {
+it('a server that has failed is tried again, less and less often, and is ready as soon as it is there', async () => {
   const mood: Mood = { all: [500] }
   await using server = await moodyServer(mood)
   const clock = fakeClock()
   await using client = harnessFor({ remote: { url: server.url } }, { clock, retry: { attempts: 1 } })
   await client.mcp.ready()
-  await client.log.logged('attempt 1 failed, next one in 60000 ms')
+  await client.log.logged('attempt 1 failed, next one in 2000 ms')
   expect(client.status()).toMatchObject({ state: 'failed', attempts: 1 })
-  await clock.advance(60_000)
-  await client.log.logged('attempt 2 failed, next one in 120000 ms')
+  await clock.advance(2_000)
+  await client.log.logged('attempt 2 failed, next one in 4000 ms')
   expect(client.log.messages('error')).toEqual(['MCP connection failed after 1 attempt'])
   mood.all = undefined
-  await clock.advance(120_000)
+  await clock.advance(4_000)
   await client.log.logged('MCP connection succeeded on attempt 3')
   expect(await client.executor.execute('read')).toBe('done')
 })

@@ -1,4 +1,5 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
+import type { Progress } from '../tools/tool.ts'
 import { isRecord, ownValue } from '../util/guards.ts'
 
 /*
@@ -56,7 +57,7 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined
   /** Like a listener on `signal`, without the cost of a signal. */
   onAbort?: ((listener: () => void) => void) | undefined
-  onProgress?: ((params: Params) => void) | undefined
+  onProgress?: ((progress: Progress) => void) | undefined
   meta?: Params | undefined
   /** Passed to the transport, for example headers; called with the id of the request. */
   send?: ((id: number) => TransportSendOptions | undefined) | undefined
@@ -105,9 +106,7 @@ export class Peer {
     const { signal, onAbort, onProgress, meta, send, from } = options
     if (signal?.aborted || this.#closed) return Promise.reject(this.#closed ?? signal?.reason)
     const id = this.#nextId++
-    // Over HTTP, protocol 2026-07-28 cancels a request by closing its stream.
-    const closesStream = this.envelope !== undefined && this.#transport.hasPerRequestStream === true
-    const stream = closesStream ? new AbortController() : undefined
+    const stream = this.#transport.hasPerRequestStream ? new AbortController() : undefined
     const result = new Promise<unknown>((resolve, reject) => {
       this.pending.set(id, { resolve, reject, onProgress, stream, from })
     })
@@ -134,16 +133,17 @@ export class Peer {
   #cancel(id: number, reason: unknown): void {
     const pending = this.#take(id)
     if (!pending) return
-    if (pending.stream) pending.stream.abort()
-    else void this.notify('notifications/cancelled', { requestId: id, reason: 'The caller gave up' })
+    // Over HTTP, protocol 2026-07-28 cancels a request by closing its stream.
+    const isSaid = this.envelope !== undefined && pending.stream !== undefined
+    if (!isSaid) void this.notify('notifications/cancelled', { requestId: id, reason: 'The caller gave up' })
+    pending.stream?.abort()
     pending.reject(reason)
   }
 
   /** Rejects one pending request, or all of them; returns how many. */
   fail(id: number | undefined, error: unknown): number {
-    const failed = (id === undefined ? [...this.pending.keys()] : [id]).flatMap(
-      each => this.#take(each) ?? [],
-    )
+    const ids = id === undefined ? [...this.pending.keys()] : [id]
+    const failed = ids.flatMap(each => this.#take(each) ?? [])
     for (const pending of failed) pending.reject(error)
     return failed.length
   }
@@ -179,9 +179,13 @@ export class Peer {
     else pending.reject(rpcErrorOf(message.error))
   }
 
-  #onProgress(params: Params): void {
-    const pending = this.pending.get(Number(params.progressToken ?? Number.NaN))
-    if (typeof params.progress === 'number') pending?.onProgress?.(params)
+  #onProgress({ progressToken, progress, total, message }: Params): void {
+    if (typeof progress !== 'number') return
+    this.pending.get(Number(progressToken ?? Number.NaN))?.onProgress?.({
+      progress,
+      ...(typeof total === 'number' && { total }),
+      ...(typeof message === 'string' && { message }),
+    })
   }
 
   #onCancelled({ requestId, reason }: Params): void {

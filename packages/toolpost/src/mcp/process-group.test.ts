@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
@@ -52,6 +52,19 @@ it('[F15] fifty grandchildren do not outlive close, but a daemon that was detach
   } finally {
     process.kill(daemon, 'SIGKILL')
   }
+})
+
+it.runIf(process.platform === 'linux')('[F53] a watchdog that is gone is replaced', async () => {
+  const watchdogs = () => {
+    const { stdout } = spawnSync('ps', ['-o', 'pid=,args=', '--ppid', String(process.pid)], {
+      encoding: 'utf8',
+    })
+    return stdout.split('\n').filter(line => line.includes('toolpost-watchdog'))
+  }
+  await using _ = await startHostile()
+  const [before = ''] = watchdogs()
+  process.kill(Number.parseInt(before, 10), 'SIGKILL')
+  await expect.poll(watchdogs).toEqual([expect.not.stringContaining(before)])
 })
 
 it.runIf(process.platform === 'linux')(

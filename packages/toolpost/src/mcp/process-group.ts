@@ -77,20 +77,30 @@ async function watch(): Promise<void> {
   }
   const last = watchdog
   watchdog = undefined
-  if (!last?.stdin || last.exitCode !== null || last.signalCode !== null) return
+  if (!last) return
   // From now on it keeps this process alive until it has exited.
   last.ref()
-  last.stdin.end('\n')
+  last.stdin?.end('\n')
   await once(last, 'exit').catch(() => {})
 }
 
-/** Best effort: without file handles there is none. */
+/** Best effort: without file handles there is none until the next server starts. */
 function startWatchdog(): ChildProcess {
   const child = spawn('/bin/sh', ['-c', WATCHDOG, 'toolpost-watchdog'], {
     // Signals that a terminal sends to this program's group must not reach it.
-    ...{ detached: true, cwd: '/', env: { PATH: '/usr/bin:/bin' }, stdio: ['pipe', 'ignore', 'ignore'] },
+    detached: true,
+    cwd: '/',
+    env: { PATH: '/usr/bin:/bin' },
+    stdio: ['pipe', 'ignore', 'ignore'],
   })
-  child.on('error', () => {}).unref()
+  const forget = () => {
+    if (watchdog === child) watchdog = undefined
+  }
+  child.on('error', forget).unref()
+  child.on('exit', (_, signal) => {
+    forget()
+    if (signal) void watch()
+  })
   child.stdin?.on('error', () => {})
   ;(child.stdin as Socket | null)?.unref()
   return child

@@ -16,7 +16,6 @@ export class ServerFailure extends Error {
     'failed'
   readonly stderr: string = ''
   readonly exitCode: number | null = null
-  readonly exitSignal: string | null = null
   readonly status: number | undefined
   readonly retryAfterMs: number | undefined
   /** The request whose answer is unusable, if that can be told. */
@@ -40,12 +39,11 @@ export class ServerFailure extends Error {
 
   /** The error of a call to an unavailable server, with details for fixing it. */
   unavailable(server: string, cause: string, nextAttemptAt: string | undefined): ToolFailureError {
-    const { stderr, exitCode, exitSignal, retryAfterMs } = this
+    const { stderr, exitCode, retryAfterMs } = this
     const details = {
       server,
       stderr: lastLines(stderr),
       exitCode,
-      ...(exitSignal !== null && { exitSignal }),
       ...(nextAttemptAt !== undefined && { nextAttemptAt }),
     }
     const options = { diagnosis: { details }, retryAfterMs }
@@ -53,11 +51,10 @@ export class ServerFailure extends Error {
   }
 
   get logFields(): object {
-    const { message, stderr, exitCode, exitSignal } = this
+    const { message, stderr, exitCode } = this
     return {
       error: safeText(message),
       ...(exitCode !== null && { exit_code: exitCode }),
-      ...(exitSignal !== null && { exit_signal: exitSignal }),
       ...(stderr !== '' && { stderr: safeText(lastLines(stderr), SHOWN_CHARACTERS + 2) }),
     }
   }

@@ -94,7 +94,10 @@ export class ServerRequests {
       (tooLarge && `the schema is too large: ${tooLarge}`)
     if (problem) throw new RpcError(`Invalid params: ${problem}`, { code: INVALID_PARAMS })
     const { action, content, reason } = await from.ask({
-      ...{ message: withoutKnownSecretsIn(message), server: server.name, key, signal },
+      message: withoutKnownSecretsIn(message),
+      server: server.name,
+      key,
+      signal,
       ...(isUrl ? { url: String(url) } : formOf(schema)),
     })
     if (reason !== undefined) server.problem(`The server asked a question, but it was declined: ${reason}`)

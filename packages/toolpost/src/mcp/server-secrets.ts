@@ -41,7 +41,8 @@ export function shownTarget(entry: ServerEntry): string {
   const shown = (word: string) => {
     const secret = hidden.find(value => word === value || word.endsWith(`=${value}`))
     if (secret) return `${word.slice(0, -secret.length)}${REMOVED}`
-    return looksRandom(word) ? REMOVED : /\s/.test(word) ? JSON.stringify(word) : word
+    if (looksRandom(word)) return REMOVED
+    return /\s/.test(word) ? JSON.stringify(word) : word
   }
   const text = isHttp(entry)
     ? shownUrl(entry.url)

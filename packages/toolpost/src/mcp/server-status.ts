@@ -23,7 +23,6 @@ export interface ServerStatus {
   junkLines: number
   /** ISO time; only while waiting for an attempt. */
   nextAttemptAt: string | undefined
-  readyAfterMs: number | undefined
   protocolVersion: string | undefined
   info?: ServerInfo | undefined
   target?: string | undefined

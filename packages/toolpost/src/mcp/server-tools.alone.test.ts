@@ -11,7 +11,7 @@ describe('the tools of a server', () => {
     await using server = await startHostile()
     const untouched = server.tools.findTool('write')
     await server.executor.execute('change_tools')
-    await server.log.logged('MCP tool removed')
+    await server.log.logged('MCP tools removed')
     expect(server.tools.findTool('removable')).toBeUndefined()
     expect(server.tools.findTool('added')).toMatchObject({ description: 'Was not there before' })
     expect(server.tools.findTool('write')).toBe(untouched)
@@ -49,6 +49,16 @@ describe('the tools of a server', () => {
     expect(await Promise.all(answers)).toEqual(['second', 'first'])
   })
 
+  it('[F27] that are nested too deeply are left out with a message, and do no harm when they come again', async () => {
+    const deep = JSON.parse('['.repeat(2_000) + ']'.repeat(2_000))
+    await using server = await startHostile({
+      tools: [...sameName, { name: 'deep', _meta: { deep } }, { name: deep }],
+    })
+    await server.mcp.restart('hostile')
+    expect(server.status()).toMatchObject({ state: 'ready', tools: ['lookup'] })
+    expect(server.log.text()).toContain("'deep' is nested too deeply")
+  })
+
   it('are offered as include and exclude say, with their sentences, limits and argument names', async () => {
     const limits = { timeoutMs: 5_000, maxTimeoutMs: 9_000 }
     const offered = { include: ['e*', 'write', 'progress'], exclude: ['*dless*', 'env?ronment'] }
@@ -80,17 +90,4 @@ describe('secrets', () => {
     expect(names).toContain('PATH')
     expect(names).not.toContain('TOOLPOST_TEST_SECRET')
   })
-})
-
-it('[F52] a listener that throws what cannot be shown harms nobody', async () => {
-  const get = () => {
-    throw new Error('not even this')
-  }
-  await using server = await startHostile()
-  server.mcp.on('server', () => {
-    throw new Proxy({}, { get })
-  })
-  await server.mcp.restart('hostile')
-  await server.log.logged('A listener for MCP servers failed')
-  expect(await server.executor.execute('echo', { text: 'fine' })).toBe('fine')
 })

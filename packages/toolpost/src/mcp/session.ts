@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { withoutKnownSecretsIn } from '../logging/redact.ts'
+import { safeText } from '../logging/safe-value.ts'
 import type { Requester } from '../tools/caller.ts'
 import type { ServerRequest } from '../tools/tool.ts'
 import { isRecord } from '../util/guards.ts'
 import { toolpostVersion } from '../util/package-root.ts'
 import { shortText } from '../util/text.ts'
 import { currentRequestId, HttpTransport, loadSdk } from './http-transport.ts'
+import { isTooDeep } from './json-limit.ts'
 import * as limits from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
 import { type Params, Peer, type RequestOptions as PeerRequestOptions, RpcError } from './peer.ts'
@@ -41,7 +43,6 @@ export class Session extends Peer {
   info: ServerInfo = {}
   protocolVersion = ''
   hasAnswered = false
-  readonly tasks = new Set<string>()
   /** The tools it listed at the handshake, unvalidated. */
   tools: unknown[] = []
   readonly transport: StdioTransport | HttpTransport
@@ -160,12 +161,18 @@ export class Session extends Peer {
     const entries: unknown[] = []
     if (!this.capabilities[capability]) return entries
     const cursors = new Set<unknown>([undefined, null])
-    let [params, bytes] = [{}, 0]
+    let params = {}
+    let bytes = 0
     for (let page = 0; page < MAX_PAGES; page++) {
       const result = (await this.request(method, params, { signal })) as Params | undefined
       const listed = result?.[field]
       if (!Array.isArray(listed)) throw new Error(`its list of ${kind} is malformed`)
       for (const entry of listed) {
+        if (isTooDeep(entry)) {
+          const name = typeof entry.name === 'string' ? safeText(entry.name, 100) : 'an entry'
+          this.#server.problem(`Left out of the ${kind}: '${name}' is nested too deeply`)
+          continue
+        }
         bytes += JSON.stringify(entry).length
         if (entries.length < limits.MAX_LISTED && bytes <= limits.MAX_LIST_BYTES) entries.push(entry)
         else {

@@ -185,7 +185,8 @@ export class StdioTransport implements Transport {
       if (this.#bytes === 0 && end - start <= this.#maxBytes) this.#onLine(chunk.toString('utf8', start, end))
       else {
         this.#keep(chunk.subarray(start, end))
-        const [bytes, line] = [this.#bytes, Buffer.concat(this.#parts).toString('utf8')]
+        const bytes = this.#bytes
+        const line = Buffer.concat(this.#parts).toString('utf8')
         this.#parts = []
         this.#bytes = 0
         this.#onLine(line, bytes > this.#maxBytes ? tooLong(this.#maxBytes, bytes) : undefined)
@@ -222,13 +223,13 @@ export class StdioTransport implements Transport {
     if (this.failure) return
     const rest = this.#bytes > this.#maxBytes ? '' : Buffer.concat(this.#parts).toString('utf8')
     if (rest !== '') this.#events.onJunk(rest)
-    const { exitCode: code = null, signalCode: exitSignal = null } = this.#child ?? {}
+    const { exitCode: code = null, signalCode = null } = this.#child ?? {}
     // For a process that never ran, Node reports the errno as its exit code.
     const exitCode = code !== null && code < 0 ? null : code
     const exit = exitCode === null ? 'the connection was closed' : `the server exited with code ${exitCode}`
-    const cause = this.#reason ?? (exitSignal === null ? exit : `the server was killed by ${exitSignal}`)
+    const cause = this.#reason ?? (signalCode === null ? exit : `the server was killed by ${signalCode}`)
     const message = rest === '' ? cause : `${cause} in the middle of a message`
-    this.failure = new ServerFailure(message, { stderr: this.stderr, exitCode, exitSignal })
+    this.failure = new ServerFailure(message, { stderr: this.stderr, exitCode })
     clearTimeout(this.#stuck)
     const { stdin, stdout, stderr } = this.#child ?? {}
     for (const stream of [stdin, stdout, stderr]) stream?.destroy()
@@ -250,7 +251,6 @@ function parse(line: string): unknown {
 }
 
 function inheritedEnvironment(): Record<string, string> {
-  // A value that starts with `()` is a shell function.
-  const isPlain = (name: string) => process.env[name]?.startsWith('()') === false
-  return Object.fromEntries(INHERITED_VARIABLES.filter(isPlain).map(name => [name, process.env[name] ?? '']))
+  const known = INHERITED_VARIABLES.filter(name => process.env[name] !== undefined)
+  return Object.fromEntries(known.map(name => [name, process.env[name] ?? '']))
 }

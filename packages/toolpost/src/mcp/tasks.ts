@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isRecord } from '../util/guards.ts'
-import { shortText } from '../util/text.ts'
 import { MAX_INPUT_ROUNDS, REQUEST_TIMEOUT_MS } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
 import { type Params, RpcError, rpcErrorOf } from './peer.ts'
@@ -11,7 +10,6 @@ export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 
 const OPEN = ['working', 'input_required']
 const STATUSES = [...OPEN, 'completed', 'failed', 'cancelled']
-const MAX_MESSAGE_CHARACTERS = 1_000
 /** A task is polled as often as its server says, within these bounds. */
 const MIN_POLL_MS = 100
 const MAX_POLL_MS = 10_000
@@ -27,19 +25,18 @@ export async function followTask(
   const { server, session, from, onProgress, signal = new AbortController().signal } = options
   let task = checkedTask(created)
   const { taskId } = task
-  // Results must not be shared.
-  if (session.tasks.has(taskId)) throw malformed('its id belongs to another pending call')
-  session.tasks.add(taskId)
   const request = (method: string, params: object = {}) =>
     session.request(method, { taskId, ...params }, { from, signal })
   const answered = new Set<string>()
-  let [rounds, steps, told] = [0, 0, '']
+  let rounds = 0
+  let steps = 0
+  let told = ''
   try {
     // The first wait is short: many tasks are.
     for (let waitMs = MIN_POLL_MS; ; waitMs = Math.max(MIN_POLL_MS, Number(task.pollIntervalMs) || 500)) {
       signal.throwIfAborted()
       const { status, statusMessage: text } = task
-      const message = typeof text === 'string' ? shortText(text, MAX_MESSAGE_CHARACTERS) : undefined
+      const message = typeof text === 'string' ? text : undefined
       const news = `${task.lastUpdatedAt} ${message}`
       if (told !== news) onProgress?.({ progress: ++steps, message })
       told = news
@@ -69,8 +66,6 @@ export async function followTask(
     if (OPEN.includes(String(task.status)))
       session.request('tasks/cancel', { taskId }, { signal: limit }).catch(() => {})
     throw error
-  } finally {
-    session.tasks.delete(taskId)
   }
 }
 

@@ -8,8 +8,6 @@ import { kindOf } from './call-result.ts'
 import { headerParameters } from './header-parameters.ts'
 import type { ServerEntry } from './server-entry.ts'
 
-/** An entry of a list that is longer than this is left out. */
-const MAX_BYTES = 512 * 1024
 const MAX_NAME_CHARACTERS = 256
 const MAX_URI_CHARACTERS = 8_192
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
@@ -100,7 +98,6 @@ export function problemOfDefinition(entry: unknown, key = 'name', what = 'a tool
   if (typeof name !== 'string' || name.trim() === '') return `${what} has no ${key}`
   const longest = key === 'name' ? MAX_NAME_CHARACTERS : MAX_URI_CHARACTERS
   if (name.length > longest) return `the ${key} '${safeText(name, 40)}' is longer than ${longest} characters`
-  if (CONTROL.test(name) || !name.isWellFormed())
-    return `the ${key} '${safeText(name, 200)}' contains invalid characters`
-  return JSON.stringify(entry).length > MAX_BYTES ? `the definition of '${name}' is too large` : undefined
+  const isClean = name.isWellFormed() && !CONTROL.test(name)
+  return isClean ? undefined : `the ${key} '${safeText(name, 200)}' contains invalid characters`
 }

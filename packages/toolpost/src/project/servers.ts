@@ -200,7 +200,6 @@ const IDLE = {
   pid: undefined,
   junkLines: 0,
   nextAttemptAt: undefined,
-  readyAfterMs: undefined,
   protocolVersion: undefined,
 }
 

@@ -165,7 +165,6 @@ function Overview({ server }: { server: ServerStatus }) {
           Protocol: server.protocolVersion && oneLine(server.protocolVersion, 40),
           Capabilities: oneLine(capabilities.join(', '), 200),
           Uptime: typeof readySince === 'number' && <Uptime since={readySince} />,
-          'Ready after': typeof server.readyAfterMs === 'number' && durationText(server.readyAfterMs),
           Process: server.pid,
           Attempt: isReady && server.attempts <= 1 ? undefined : server.attempts || undefined,
           'Exit code': isReady || server.exitCode === null ? undefined : String(server.exitCode),

@@ -197,10 +197,10 @@ export function createMethods(options: McpMethodsOptions) {
       const about = { capabilities: CAPABILITIES, serverInfo: protocol.SERVER_INFO }
       return { protocolVersion: version, ...about, ...instructions(client) }
     },
-    'logging/setLevel': async ({ level }, { session }) => {
+    'logging/setLevel': ({ level }, { session }) => {
       if (!session || !protocol.LOG_LEVELS.includes(String(level))) throw protocol.invalid("unknown 'level'")
       session.level = String(level)
-      await catalog.setLogLevel(session, session.level)
+      catalog.setLogLevel(session.level)
       return {}
     },
     'resources/subscribe': async (params, { session, client, caller }) => {

@@ -44,6 +44,7 @@ describe('an authorization server that lies is refused, with the reason', () => 
     ['metadata of another resource', { resource: 'https://other.example/mcp' }, 'does not match'],
     ['a login page over http', { authorizationEndpoint: 'http://other.example/login' }, 'is not https'],
     ['a token endpoint over http', { tokenEndpoint: 'http://other.example/token' }, 'other.example'],
+    ['a login page that is no page', { authorizationEndpoint: 'javascript:x' }, 'a malformed answer'],
     ['metadata that go on for ever', { metadata: 'endless' }, 'more than 1048576 bytes'],
     [
       'metadata on another host',

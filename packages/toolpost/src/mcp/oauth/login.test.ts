@@ -1,8 +1,11 @@
+import { once } from 'node:events'
+import { get } from 'node:http'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type FakeOAuth, type FakeOAuthOptions, fakeOAuth } from '../../../test/fake-oauth/fake-oauth.ts'
 import { type Harness, startServers } from '../../../test/hostile-server/harness.ts'
 import type { McpIntegrationOptions } from '../mcp-integration.ts'
 import type { OAuthOptions } from './oauth-options.ts'
+import { listenForRedirect } from './redirect-server.ts'
 
 const REDIRECT = 'http://127.0.0.1:9/oauth/callback'
 
@@ -52,15 +55,11 @@ const count = ({ oauth }: Started, what: string) => oauth.asked.filter(asked => 
 afterEach(() => void vi.useRealTimers())
 
 describe('a server that wants a login', () => {
-  it('[F58] says so in its status', async () => {
-    await using client = await connect()
-    const error = 'login required; run `toolpost auth remote`'
-    expect(client.status()).toMatchObject({ state: 'needs_login', error, nextAttemptAt: undefined })
-    expect(client.oauth.asked).toEqual([])
-  })
-
   it('[F58] is ready once a person has logged in: registration, PKCE, code, token', async () => {
-    await using client = await loggedIn()
+    await using client = await connect()
+    expect(client.status().error).toBe('login required; run `toolpost auth remote`')
+    await logIn(client)
+    await ready(client)
     expect(client.oauth.asked).toEqual(['register', 'authorize', 'authorization_code'])
     expect(await client.executor.execute('echo', { text: 'hello' })).toBe('hello')
   })
@@ -142,10 +141,11 @@ describe('a token', () => {
   })
 })
 
-it('the end of a login keeps nothing', async () => {
-  await using client = await loggedIn()
-  const login = client.mcp.logins.of('remote')
-  expect(await login?.logout()).toBe(true)
-  expect(await client.executor.run({ name: 'write' })).toMatchObject({ code: 'unavailable' })
-  expect(await login?.logout()).toBe(false)
+it('[F58] a stray request does not end the wait for a redirect', async () => {
+  const redirect = await listenForRedirect(async () => 'remote')
+  const { hostname, port } = new URL(redirect.url)
+  const [response] = await once(get({ hostname, port, path: '//' }), 'response')
+  expect(response.statusCode).toBe(404)
+  expect(await (await fetch(`${redirect.url}?code=a?b`)).text()).toContain('logged in to &#39;remote&#39;')
+  redirect.close()
 })

@@ -26,6 +26,7 @@ export async function withOAuthFetch<T>(
   work: (fetch: FetchLike) => Promise<T>,
 ): Promise<T> {
   let refusal: Error | undefined
+  let asked = ''
   const refuse = (problem: string): never => {
     refusal ??= new Error(problem)
     throw refusal
@@ -33,6 +34,7 @@ export async function withOAuthFetch<T>(
   const guarded: FetchLike = async (given, init) => {
     const url = new URL(String(given))
     const shown = shownUrl(url.href)
+    asked = shown
     const isPost = init?.method === 'POST'
     const problem = insecure(url, serverUrl)
     if (problem) refuse(problem)
@@ -61,6 +63,10 @@ export async function withOAuthFetch<T>(
   }
   try {
     return await work(guarded)
+  } catch (error) {
+    // The message of the SDK's schema is a list in JSON.
+    const isMalformed = error instanceof Error && error.name.endsWith('ZodError')
+    throw isMalformed ? new Error(`${asked} gave a malformed answer`) : error
   } finally {
     // The SDK tries other URLs after a refusal, and hides it.
     if (refusal) refuse('')

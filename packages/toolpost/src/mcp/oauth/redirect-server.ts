@@ -10,9 +10,11 @@ type Finish = Logins['finish']
 /** Listens on 127.0.0.1 for the redirect after a login; the page it returns shows the outcome. Rejects if the port is taken. */
 export async function listenForRedirect(finish: Finish, port = 0): Promise<{ url: string; close(): void }> {
   const server = createServer(async ({ url = '/', method }, response) => {
-    const { pathname, searchParams } = new URL(url, 'http://127.0.0.1')
-    const isAnswer = method === 'GET' && pathname === REDIRECT_PATH
-    const page = isAnswer ? await finishedPage(searchParams, finish) : new Response(null, { status: 404 })
+    const [path, ...query] = url.split('?')
+    const isAnswer = method === 'GET' && path === REDIRECT_PATH
+    const page = isAnswer
+      ? await finishedPage(new URLSearchParams(query.join('?')), finish)
+      : new Response(null, { status: 404 })
     response.writeHead(page.status, { ...Object.fromEntries(page.headers), connection: 'close' })
     response.end(await page.text())
   })

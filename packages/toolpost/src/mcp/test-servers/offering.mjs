@@ -14,9 +14,7 @@ function refuse(code, message) {
 export function offering(options = {}) {
   const { name = 'offering', protocol = 'legacy', instructions } = options
   const isModern = protocol === 'modern'
-  const lists = { templates: [], prompts: [], ...options }
-  const big = { uri: 'x:big', name: 'z'.repeat(600_000) }
-  lists.resources = [...(options.bulky ? [big] : []), ...(options.resources ?? [])]
+  const lists = { resources: [], templates: [], prompts: [], ...options }
   const capabilities = {
     tools: { listChanged: true },
     resources: { listChanged: true, subscribe: true },

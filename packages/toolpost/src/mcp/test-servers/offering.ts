@@ -14,8 +14,6 @@ export interface OfferingOptions {
   templates?: unknown[]
   prompts?: unknown[]
   tools?: unknown[]
-  /** Adds an entry of 600 kB. */
-  bulky?: boolean
   /** Generates this many entries of a kind. */
   generate?: Record<string, number>
   /** The list that never ends. */
