@@ -12,14 +12,15 @@ import { defaultBuiltins } from '../tools/declared-tools.ts'
 import { listDocuments } from '../tools/local/documents.ts'
 import { localInternals } from '../tools/local-tools.ts'
 import type { Context } from './context.ts'
-import { EXIT } from './process.ts'
+import { EXIT, unlessStopped } from './process.ts'
 import { type Finding, findingsOn, isWrong, lineOf } from './status.ts'
 import { counted, print } from './terminal.ts'
 
 /** `toolpost doctor`: one finding per line; exits with 1 if something configured does not work. */
 export async function examine({ open }: Context): Promise<number> {
   const project = await open({ looksForItself: true, triesOnce: true })
-  await Promise.all([project.ready(), project.model(), project.keepHistory({ unasked: false })])
+  const looked = [project.ready(), project.model(), project.keepHistory({ unasked: false })]
+  await unlessStopped(Promise.all(looked))
   const running = await Promise.all(findingsOn(project).map(finding => advised(finding, project)))
   const findings = [...(await configured(project)), ...running]
   for (const finding of findings) print(lineOf(finding))
