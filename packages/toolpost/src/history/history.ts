@@ -12,6 +12,8 @@ import { jsonLines, type StoredCall, storedCall } from './stored-call.ts'
 /** How long calls are collected before they are written, and how many are written before other work has its turn. */
 const WRITE_MS = 50
 const WRITTEN_TOGETHER = 50
+/** How many calls an export reads before other work has its turn. */
+const EXPORTED_TOGETHER = 50
 /** A file that cannot be written is tried again after this. */
 const RETRY_MS = 1_000
 /** How many calls may wait to be written, and how many once the file cannot be: those beyond are dropped and counted. */
@@ -100,8 +102,9 @@ export class History {
   async *export(filter: CallFilter = {}): AsyncGenerator<string, void> {
     let page: CallPage | undefined
     do {
-      page = await this.list({ ...filter, limit: 500, cursor: page?.next })
+      page = await this.list({ ...filter, limit: EXPORTED_TOGETHER, cursor: page?.next })
       yield jsonLines(page.calls)
+      await nextTurn()
     } while (page.next !== undefined)
   }
 

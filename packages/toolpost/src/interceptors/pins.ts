@@ -52,6 +52,7 @@ export class Pins {
   readonly #accepted: Accepted
   readonly #changes = new Map<string, Omit<PinChange, 'isHeld'>>()
   readonly #seen = new WeakSet<Tool>()
+  #isUnsaved = false
   mode: PinMode
 
   constructor(options: PinsOptions = {}) {
@@ -157,8 +158,12 @@ export class Pins {
     if (file === undefined) return
     try {
       writePrivate(file, `${JSON.stringify({ version: 1, servers: this.#accepted })}\n`)
+      this.#isUnsaved = false
     } catch (error) {
-      warn?.(`⚠️ The definitions of tools cannot be kept in ${file}: ${describeThrown(error)}`)
+      // Every server that connects tries again.
+      if (!this.#isUnsaved)
+        warn?.(`⚠️ The definitions of tools cannot be kept in ${file}: ${describeThrown(error)}`)
+      this.#isUnsaved = true
     }
   }
 }
