@@ -61,12 +61,13 @@ async function answerStep(
   const failure = ({ success, error, text }: CallResult) =>
     success ? (text ?? grammar.error('unconfirmed')) : grammar.error('failed', { error })
 
-  /** Of several readings, such as "Humidity: 45 %", the one that was asked for. */
+  /** Of several readings, such as "Humidity: 45 %", the one that was asked for: by its name, or by kind. */
   const readingIn = (texts: readonly string[], device: Device | undefined) => {
     const wanted = block.domain?.find(kind => device?.kinds.has(kind)) ?? ''
-    const looks = kinds[wanted]?.state?.[device?.kind ?? '']
-    const found = texts.find(each => looks !== undefined && new RegExp(looks, 'i').test(each)) ?? texts[0]
-    return found?.replace(/^[^:]*: /, '') ?? ''
+    const looks = slots.measure ?? kinds[wanted]?.state?.[device?.kind ?? '']
+    const found = texts.find(each => looks !== undefined && new RegExp(String(looks), 'i').test(each))
+    const first = slots.measure === undefined || texts.length === 1 ? texts[0] : undefined
+    return (found ?? first)?.replace(/^[^:]*: /, '') ?? ''
   }
   const isIn = (state: string, wanted: unknown) => {
     const pattern = states[String(wanted)]
@@ -127,29 +128,32 @@ async function answerStep(
 
   /** Reads the values, changes them by a step, and sets them. */
   const adjusted = async (adjust: Adjust, reader: ToolInfo, setter: ToolInfo): Promise<string[]> => {
-    const { min, max, read, slot, value: paths } = adjust
+    const { read, slot, min, max } = adjust
     const targets: (Device | undefined)[] = devices.length > 0 ? [...devices] : [undefined]
     const call = (tool: ToolInfo, device: Device | undefined, args: Values | undefined) => {
       return { tool: tool.name, args: { ...(device && { [argument]: device.id }), ...args } }
     }
-    const reads = await run(targets.map(device => call(reader, device, read.args)))
     const refused: string[] = []
-    const possible = reads.flatMap((result, at) => {
-      const values = paths.map(path => valueAt(result.result, path))
-      const value = values.find(each => typeof each === 'number' || typeof each === 'boolean')
-      const to =
-        value === undefined ? undefined : changed(value === true ? 100 : Number(value), slots, adjust)
-      const isOut = typeof to === 'number' && (to < min || to > max)
-      if (result.success && to !== undefined && !isOut) return [{ device: targets[at], to }]
-      const why = grammar.error(isOut ? 'range' : 'no_value', { from: min, to: max })
-      refused.push(result.success ? why : failure(result))
-      return []
+    const byValue = new Map<unknown, typeof targets>()
+    for (const [at, result] of (await run(targets.map(each => call(reader, each, read.args)))).entries()) {
+      const device = targets[at]
+      const { from, to } = home?.rangeOf(device, slot) ?? { from: min, to: max }
+      const values = adjust.value.map(path => valueAt(result.result, path))
+      const now = values.find(each => typeof each === 'number' || typeof each === 'boolean')
+      const limited = { ...adjust, min: from, max: to }
+      const value = now === undefined ? undefined : changed(now === true ? 100 : Number(now), slots, limited)
+      const isOut = typeof value === 'number' && (value < from || value > to)
+      if (!result.success) refused.push(failure(result))
+      else if (value === undefined || isOut)
+        refused.push(grammar.error(isOut ? 'range' : 'no_value', { from, to }))
+      else byValue.set(value, [...(byValue.get(value) ?? []), device])
+    }
+    const set = [...byValue].map(async ([value, alike]) => {
+      const args = grammar.argsOf(setter, { ...slots, [slot]: value })
+      const about = alike.flatMap(each => each ?? [])
+      return told(await run(alike.map(each => call(setter, each, args))), about, value)
     })
-    const settings = (to: unknown) => grammar.argsOf(setter, { ...slots, [slot]: to })
-    const settingCalls = possible.map(({ device, to }) => call(setter, device, settings(to)))
-    const results = settingCalls.length > 0 ? await run(settingCalls) : []
-    const set = possible.flatMap(({ device }) => device ?? [])
-    return [...told(results, set, possible[0]?.to), ...refused]
+    return [...(await Promise.all(set)).flat(), ...refused]
   }
 
   const lister = grammar.tools.get(listing?.tool ?? '')
@@ -188,10 +192,7 @@ function textOf({ text, result }: CallResult): string {
 }
 
 function shortened(text: string): string {
-  const line = text
-    .replace(/\*\*|`/g, '')
-    .replace(/\s+/g, ' ')
-    .trim()
+  const line = text.trim().replace(/\*\*|`|\s+(?=\s)/g, '')
   if (line.length <= MAX_SPOKEN_CHARS) return line
   const start = line.slice(0, MAX_SPOKEN_CHARS)
   const end = start.search(/[.!?](?=\s[^.!?]*$)/)

@@ -13,6 +13,7 @@ export type HomeSettings = Partial<Record<'rooms' | 'floors' | 'groups' | 'alias
 interface KindWords extends Partial<Record<'of' | 'not' | 'words' | 'broad' | 'spoken', string[]>> {
   named?: Record<string, string[]>
   state?: Record<string, string>
+  ranges?: Record<string, { from: number; to: number }>
 }
 
 /** Words with a role in names: articles, quantifiers, pronouns. */
@@ -228,6 +229,12 @@ export class Home {
     return { ...phrase, items: [...items, ...(except?.items.map(excepted) ?? [])] }
   }
 
+  /** What a slot can be for a device, if its kinds say so: degrees Fahrenheit for some thermostats. */
+  rangeOf(device: Device | undefined, slot: string): { from: number; to: number } | undefined {
+    const ranges = [...(device?.kinds ?? [])].map(kind => this.words.kinds?.[kind]?.ranges?.[slot])
+    return ranges.find(range => range !== undefined)
+  }
+
   isPlural(name: string): boolean {
     const key = keysOf(name).at(-1) ?? ''
     return this.#singular(key) !== key || this.words.plural_words?.includes(key) === true
@@ -284,13 +291,13 @@ export class Home {
 
   #canonical(text: string): string[] {
     const keys = keysOf(text).filter(isWord)
-    return keys.map(key => this.#canon(key))
+    return keys.flatMap(key => (this.words.same?.[key] ?? key).split(' ')).map(word => this.#canon(word))
   }
 
   #canon(key: string): string {
     const { same = {} } = this.words
     if (same[key] !== undefined) return this.#singular(same[key])
-    const single = this.#singular(key)
+    const single = this.#singular(key.replace(/^0+(?=\d)/, ''))
     return this.#numbers.digitOf(key) ?? this.#singular(same[single] ?? single)
   }
 
@@ -310,9 +317,8 @@ export class Home {
       if (!PRONOUNS.has(value)) yield* this.#itemsFrom(tokens, end, next)
     }
     const word = this.#wordAt(tokens, at)
-    const isPlace = roles.has('in')
+    const isPlace = roles.has('in') || roles.has('everything')
     if (!word || words.length + place.length >= MAX_RUN || roles.has('here')) return
-    if (roles.has('everything') && !isPlace) return
     const named = word.isPlural && !isPlace ? withRoles(item, 'plural') : item
     const more = isPlace ? { place: [...place, ...word.words] } : { words: [...words, ...word.words] }
     const next = { ...named, ...more }
@@ -320,10 +326,21 @@ export class Home {
     yield* this.#itemsFrom(tokens, word.end, next)
   }
 
-  /** A word of the home: also two written as one, or one written as two or three. */
+  /** A word of the home: also two written as one, one as two or three, or a misspelling of any of several. */
   #wordAt(tokens: readonly Token[], pos: number): Word | undefined {
     const token = tokens[pos]
     if (!token) return undefined
+    const number = this.#numbers.at(tokens, pos).findLast(({ value }) => this.#byWord.has(String(value)))
+    if (number) return { words: [String(number.value)], end: number.end, isPlural: false }
+    const near = this.#byWord.has(this.#canon(token.key))
+      ? []
+      : token.corrections.map(key => this.#canon(key))
+    const likely = [...new Set(near.filter(word => this.#byWord.has(word)))]
+    if (likely.length > 1) {
+      const called = likely.flatMap(word => [...(this.#byWord.get(word) ?? [])])
+      this.#byWord.set(likely.join('|'), new Map(called))
+      return { words: [likely.join('|')], end: pos + 1, isPlural: false }
+    }
     for (const key of [token.key, ...token.corrections]) {
       const words = (this.words.same?.[key] ?? key).split(' ').map(word => this.#canon(word))
       const isPlural = this.isPlural(key)
@@ -391,9 +408,10 @@ export class Home {
     const all = this.#within(alive(called), words, has('all'))
     const near = options.prefersArea && !has('all', 'house') ? all.filter(device => isIn(device, area)) : []
     const devices = near.length > 0 ? near : all
+    const isVague = words.some(word => word.includes('|'))
     const isScoped = words.length > 1 || has('here') || near.length > 0
     const isBroad = isScoped && item.words.some(word => this.#broad.has(word))
-    const areMany = isBroad || onFloor || has('all', 'plural', 'everything', 'house')
+    const areMany = (isBroad && !isVague) || onFloor || has('all', 'plural', 'everything', 'house')
     const isUnclear = has('both') ? devices.length > 2 : devices.length > 1 && !areMany
     return isUnclear ? { problem: 'which', devices, text } : found(devices, text)
   }
@@ -409,7 +427,8 @@ export class Home {
   /** The one other device like those spoken of: "the other one". */
   #other(text: string, { last, kinds }: ResolveOptions): Resolved {
     const ids = last?.them ?? []
-    const words = new Set(ids.flatMap(id => this.#canonical(this.byId.get(id)?.name ?? '')))
+    const named = ids.flatMap(id => this.#canonical(this.byId.get(id)?.name ?? ''))
+    const words = new Set(named.filter(word => !/\d/.test(word)))
     const score = ({ name }: Device) => this.#canonical(name).filter(word => words.has(word)).length
     const others = this.devices.filter(device => !ids.includes(device.id) && isOneOf(device, kinds))
     const best = Math.max(1, ...others.map(score))

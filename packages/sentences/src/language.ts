@@ -105,12 +105,14 @@ export class Language {
   #takeIntents(file: ParsedFile): void {
     for (const [intent, entry] of Object.entries(record(file.data.intents))) {
       const { data, ...common } = record(entry)
+      if (!Array.isArray(data)) this.problems.push(file.problem(['intents', intent], 'data has to be a list'))
       for (const [at, each] of (Array.isArray(data) ? data : []).entries()) {
         const own = record(each)
         const context = record(own.requires_context)
         const slots = { ...record(common.slots), ...record(own.slots) }
         const written: Data = { ...common, ...own, slots }
-        const domain = written.domain ?? context.domain
+        const domain =
+          written.domain ?? context.domain ?? (written.tool === undefined ? slots.domain : undefined)
         const here = context.area === undefined ? {} : { target: 'here' }
         const kinds = domain === undefined ? {} : { domain: texts(domain) }
         const lines = Array.isArray(own.sentences) ? own.sentences : [own.sentences]
@@ -179,7 +181,8 @@ export class ParsedFile {
 
   problem(path: Path, message: string, column = 0): string {
     type Located = { range?: [number, number, number]; type?: string } | undefined
-    const node = this.#document.getIn(path, true) as Located
+    const existing = path.findLastIndex((_, at) => this.#document.hasIn(path.slice(0, at + 1))) + 1
+    const node = this.#document.getIn(path.slice(0, existing), true) as Located
     const { line, col } = this.#lines.linePos(node?.range?.[0] ?? 0)
     const isQuoted = node?.type?.startsWith('QUOTE') ? 1 : 0
     return `${this.#name}:${line}:${col + column + isQuoted}: ${message}`

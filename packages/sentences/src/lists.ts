@@ -1,5 +1,5 @@
 import { type NumberReader, Phrases } from './numbers.ts'
-import { anyOf, expand, type Node, parseTemplate } from './template.ts'
+import { anyOf, expand, mistake, type Node, parseTemplate } from './template.ts'
 import type { Token } from './text.ts'
 
 /** `free`: how many words are free text. */
@@ -32,10 +32,11 @@ export function makeList(written: WrittenList, numbers: NumberReader): SlotList 
     ...(expression ? [expressionList(expression, numbers)] : []),
     ...(duration ? [durationList(duration, numbers)] : []),
     ...(time ? [timeList(time, numbers)] : []),
-    ...(values ? [valuesList(values)] : []),
-    ...(range ? [rangeList(written, numbers)] : []),
+    ...(values ? [valuesList(values.map(each => (typeof each === 'string' ? { in: each } : each)))] : []),
+    ...(range && Number(range.from) <= Number(range.to) ? [rangeList(written, numbers)] : []),
     ...(wildcard ? [WILDCARD] : []),
   ]
+  if (parts.length === 0) throw mistake('a list needs values, a range (from, to) or a wildcard', 0)
   const template = written.spoken ?? (range && '<number> [<unit>]')
   const items = parts.flatMap(part => part.spoken?.() ?? []).concat(template ? parseTemplate(template) : [])
   return {
@@ -49,7 +50,7 @@ export function valuesList(values: NonNullable<WrittenList['values']>): SlotList
   const entries = values.flatMap(value => {
     if (typeof value !== 'object') return [[String(value), value] as const]
     const said = expand(parseTemplate(value.in)) ?? [value.in]
-    return said.map(text => [text, value.out ?? value.in] as const)
+    return said.map(text => [text, value.out ?? text] as const)
   })
   const phrases = new Phrases<unknown>(entries)
   return {
@@ -93,7 +94,7 @@ function durationList(units: Record<string, number>, numbers: NumberReader): Slo
     const starts = isJoined ? [pos, pos + 1] : [pos]
     const one = starts.flatMap(start => [...numbers.at(tokens, start), { end: start, value: 1 }])
     return one.flatMap(({ end, value }) =>
-      phrases.at(tokens, end).flatMap(unit => {
+      (value > 0 ? phrases.at(tokens, end) : []).flatMap(unit => {
         const part = { end: unit.end, value: value * unit.value }
         const rest = from(tokens, unit.end, false)
         const half = numbers.at(tokens, unit.end + 1).filter(({ isPart }) => isPart)

@@ -30,8 +30,6 @@ export interface Situation {
   files?: readonly SentenceFile[] | undefined // Files that come with the tools
 }
 
-type Asked = Context & { run: RunCalls }
-
 const OWN_FILES = fileURLToPath(new URL('../sentences/', import.meta.url))
 const MAX_EXAMPLES = 3
 
@@ -71,16 +69,11 @@ export class Sentences {
   }
 
   /** Does what `understand` returned. */
-  carryOut(meaning: Meaning, situation: Situation, options: Asked): Promise<Answered> {
+  carryOut(meaning: Meaning, situation: Situation, options: Context & { run: RunCalls }): Promise<Answered> {
     const grammars = this.#of(situation)
     const [step] = meaning.steps
     const grammar = grammars.find(({ blocks }) => step && blocks.includes(step.block)) ?? grammars[0]
     return carryOut(meaning, grammar as Grammar, options.run, options.dialogue)
-  }
-
-  async answer(text: string, situation: Situation, options: Asked): Promise<Answered | undefined> {
-    const meaning = this.understand(text, situation, options)
-    return meaning && this.carryOut(meaning, situation, options)
   }
 
   /** What to say if nothing was understood: three sentences that would work here. */
@@ -105,16 +98,10 @@ export class Sentences {
     return listing && tool && { tool: tool.name, args: { ...listing.args } }
   }
 
-  /** Takes what the listing call returned. Returns whether that changes what can be said. */
-  setListing({ success, result }: CallResult): boolean {
+  /** Takes what the listing call returned. */
+  setListing({ success, result }: CallResult): void {
     const text = JSON.stringify(result)
-    const hasChanged = success && text !== this.#listed?.text
-    if (hasChanged) this.#listed = { result, text }
-    return hasChanged
-  }
-
-  get hasListing(): boolean {
-    return this.#listed !== undefined
+    if (success && text !== this.#listed?.text) this.#listed = { result, text }
   }
 
   /** All sentences that can be said, for a speech recogniser. The same object until that changes. */

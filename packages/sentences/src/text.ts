@@ -10,7 +10,7 @@ export const MAX_TOKENS = 60
 const PIECES =
   /\d{1,3}(?:,\d{3})+|\d+(?:[.,:/]\d+)?|\.\d+|\p{L}[\p{L}\p{M}]*(?:['’`]\p{L}[\p{L}\p{M}]*)*['’]?|\S/gu
 const BREAKS = new Set([',', ';', ':', '.', '!', '–', '—', '…'])
-const DROPPED = new Set(['"', '“', '”', '„', '«', '»', "'", '’', '‘', '`', '-', '_', '¿', '¡'])
+const DROPPED = new Set(['"', '“', '”', '„', '«', '»', "'", '’', '‘', '`', '-', '_', '#', '¿', '¡'])
 
 /** The words of a text; commas and full stops only mark the word after them. */
 export function tokensOf(text: string): Token[] {

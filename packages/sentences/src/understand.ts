@@ -29,7 +29,7 @@ type Pending =
   | { kind: 'confirm'; steps: StoredStep[] }
   | { kind: 'choose'; step: StoredStep; options: string[] }
 type Named = { it: string[]; them: string[] }
-type Last = Named & { steps: StoredStep[]; undo?: StoredStep[]; tool?: string | undefined }
+type Last = Named & { steps: StoredStep[]; undo?: StoredStep[] | undefined; tool?: string | undefined }
 
 /** What a conversation remembers. Plain data, kept beside the answer and never read back from its text. */
 export type Dialogue = { pending?: Pending | undefined; last?: Last | undefined }
@@ -127,8 +127,11 @@ export class Grammar {
 
   argsOf({ schema }: ToolInfo, slots: Slots): Record<string, unknown> {
     const properties = propertiesOf(schema)
-    const fitted = (name: string, value: unknown) =>
-      properties?.[name]?.type === 'integer' && typeof value === 'number' ? Math.round(value) : value
+    const fitted = (name: string, value: unknown) => {
+      const type = String(properties?.[name]?.type)
+      if (!['number', 'integer'].includes(type) || Number.isNaN(Number(value))) return value
+      return type === 'integer' ? Math.round(Number(value)) : Number(value)
+    }
     const taken = Object.entries(slots).filter(([name]) => !properties || Object.hasOwn(properties, name))
     return Object.fromEntries(taken.map(([name, value]) => [name, fitted(name, value)]))
   }
@@ -164,7 +167,7 @@ export class Grammar {
     const { lists, numbers } = this.language
     const property = propertiesOf(this.tools.get(tool ?? '')?.schema)?.[name] ?? {}
     const { type, enum: values, minimum: from = 0, maximum: to = 100 } = property
-    if (values) return valuesList(values.map(value => ({ in: String(value), out: value })))
+    if (values) return valuesList(values.map(value => (typeof value === 'number' ? value : String(value))))
     if (type === 'boolean') return lists.get('boolean') ?? WILDCARD
     if (type !== 'number' && type !== 'integer') return WILDCARD
     const unit = { words: [...(lists.get('unit')?.words() ?? [])] }
@@ -227,39 +230,45 @@ export class Grammar {
     const { dialogue, requires_context: required = {}, excludes_context: excluded } = block
     const { last: after, last_tool, last_slot } = required
     if (isPart && (after || last_tool || block.guess || block.unknown)) return undefined
+    if (dialogue === 'aside') return isPart ? { kind: 'steps', steps: [] } : undefined
     if (dialogue === 'later') return this.#later(block, said, context)
-    if (dialogue) return isPart && dialogue !== 'aside' ? undefined : this.#converse(block, said, context)
+    if (dialogue) return isPart ? undefined : this.#converse(block, said, context)
     const hasSlot = last_slot?.some(slot => last?.steps.some(step => Object.hasOwn(step.slots, slot)))
     const isAfter = (!after || this.#areOf(last?.it, after)) && !this.#areOf(last?.it, excluded?.last)
     if (!isAfter || (last_tool && last?.tool !== last_tool) || (last_slot && !hasSlot)) return undefined
     if (block.tool === undefined) return { kind: 'talk', text: this.#talk(block, said) }
     if (block.unknown) return this.#unknownDevice(block, said)
-    const values = { slots: said, last: last?.steps.at(-1)?.slots ?? {} }
-    const fixed = Object.entries(block.slots).map(([slot, value]) => {
-      return [slot, typeof value === 'string' && value.includes('{{') ? render(value, values) : value]
+    const values = { slots: { ...block.slots, ...said }, last: last?.steps.at(-1)?.slots ?? {} }
+    const fixed = Object.entries(block.slots).flatMap(([slot, value]) => {
+      const filled = typeof value === 'string' && value.includes('{{') ? render(value, values) : value
+      return filled === '' ? [] : [[slot, filled]]
     })
     const slots: Slots = { ...Object.fromEntries(fixed), ...said }
     const outcome = this.#targeted(block, slots, context)
     if (outcome.kind !== 'steps') return outcome
-    for (const [name, { from, to }] of this.language.ranges)
+    for (const [name, usual] of this.language.ranges) {
+      const { from, to } = this.home?.rangeOf(outcome.steps[0]?.devices[0], name) ?? usual
       if (Number(slots[name]) < from || Number(slots[name]) > to)
-        return { kind: 'refuse', text: this.error('range', { from, to }) }
+        return { kind: 'talk', text: this.error('range', { from, to }) }
+    }
     if (!block.confirm) return outcome
     const names = this.#listed(outcome.steps[0]?.devices ?? [], 'and')
     const pending: Pending = { kind: 'confirm', steps: outcome.steps.map(storedOf) }
     return { kind: 'ask', text: this.#talk(block, { ...slots, names }), pending }
   }
 
-  /** A command for later: "turn off the fan in ten minutes". */
+  /** A command for later, "turn off the fan in ten minutes", or for a while: what it does is undone then. */
   #later(block: Block, { command, ...said }: Slots, context: Context): Outcome | undefined {
     const tool = this.tools.get(block.tool ?? '')
     const what = this.understand(String(command), context, true)
     if (!tool || what?.kind !== 'act' || what.free > 0) return undefined
-    const calls = what.steps.flatMap(step => step.calls.map(call => ({ name: call.tool, args: call.args })))
+    const now = block.undo ? what.steps : []
+    const later = block.undo ? this.#restored(undoneBy(what.steps))?.steps : what.steps
+    const calls = later?.flatMap(step => step.calls.map(call => ({ name: call.tool, args: call.args }))) ?? []
     const slots = { ...block.slots, ...said, calls }
     const planned = [{ tool: tool.name, args: this.argsOf(tool, slots) }]
-    const steps = [{ block, slots, devices: [], calls: planned }]
-    return calls.length > 0 ? { kind: 'steps', steps } : undefined
+    const step = { block, slots, devices: [], calls: planned }
+    return calls.length > 0 ? { kind: 'steps', steps: [...now, step] } : undefined
   }
 
   /** Nothing is called so; "I meant …" may follow. */
@@ -294,7 +303,7 @@ export class Grammar {
       return { kind: 'ask', text: this.error('which', { options: this.#listed(devices, 'or') }), pending }
     const any = name && this.home.resolve(name, { last: context.dialogue?.last, area: context.area })
     const cannot = !any?.problem && any?.devices.length === 1 ? any.devices[0]?.id : undefined
-    const key = cannot ? 'cannot' : text ? 'unknown' : 'nothing_there'
+    const key = (cannot && 'cannot') ?? (name ? 'unknown' : 'nothing_there')
     const why = this.error(problem === 'here' ? 'here' : key, { text, name: cannot })
     return { kind: 'refuse', text: why, pending }
   }
@@ -311,14 +320,15 @@ export class Grammar {
       ...(or ? [{ kinds: or, roomKind: or[0] }] : []),
     ].map(each => home.resolve(phrase, { ...options, ...each }))
     const found = tries.find(({ problem }) => problem !== 'unknown') ?? (tries.at(or ? -2 : -1) as Resolved)
-    const isMeant = ({ id }: Device) => this.#areOf([id], [...(domain ?? []), ...(or ?? [])]) || !domain
+    const isMeant = ({ kinds }: Device) => !domain || [...domain, ...(or ?? [])].some(kind => kinds.has(kind))
     return { ...found, devices: found.devices.filter(isMeant) }
   }
 
   /** The devices of a sentence that names none: those spoken of, those of the place, or all. */
   #defaultTarget(block: Block, slots: Slots, { dialogue, area }: Context): Resolved {
     const home = this.home as Home
-    const { domain, or = [], target, requires_context: required, query } = block
+    const { domain, or = [], room, target, requires_context: required, query } = block
+    const isUsual = ({ kinds }: Device) => room === undefined || kinds.has(room)
     const it = required?.last ? (dialogue?.last?.it ?? []) : []
     if (this.#areOf(it, domain)) return { devices: it.flatMap(id => home.byId.get(id) ?? []), text: '' }
     const isHere = slots.scope === 'here' || (target === 'here' && slots.scope === undefined)
@@ -326,7 +336,7 @@ export class Grammar {
     const place = said ?? (slots.scope === 'house' || (query && !isHere) ? undefined : area)
     if (isHere && place === undefined) return { problem: 'here', devices: [], text: '' }
     const places = said === undefined && !isHere ? [place, undefined] : [place]
-    const tries = places.flatMap(each => [home.ofKind(domain, each), home.ofKind(or, each)])
+    const tries = places.flatMap(each => [home.ofKind(domain, each).filter(isUsual), home.ofKind(or, each)])
     const devices = tries.find(each => each.length > 0) ?? []
     if (devices.length === 0) return { problem: 'unknown', devices, text: said ?? '' }
     const isClear = target !== 'one' || devices.length === 1
@@ -335,17 +345,14 @@ export class Grammar {
 
   #planned(block: Block, slots: Slots, devices: readonly Device[]): Outcome {
     const plain = Object.fromEntries(Object.entries(slots).filter(([, value]) => !isPhrase(value)))
-    return {
-      kind: 'steps',
-      steps: [{ block, slots: plain, devices, calls: this.#callsOf(block, plain, devices) }],
-    }
+    const calls = this.#callsOf(block, plain, devices)
+    return { kind: 'steps', steps: [{ block, slots: plain, devices, calls }] }
   }
 
   /** Answers, corrections and repetitions. */
   #converse(block: Block, said: Slots, context: Context): Outcome | undefined {
     const { pending, last } = context.dialogue ?? {}
     const { dialogue, slots } = block
-    if (dialogue === 'aside') return { kind: 'steps', steps: [] }
     if (dialogue === 'yes' && pending?.kind === 'confirm') return this.#restored(pending.steps)
     if (dialogue === 'no' && pending) return { kind: 'talk', text: this.#talk(block, said) }
     if (dialogue === 'choose' && pending?.kind === 'choose') return this.#chosen(pending, said)
@@ -387,7 +394,7 @@ export class Grammar {
     return block && { block, slots, devices, calls: this.#callsOf(block, slots, devices) }
   }
 
-  #restored(stored: readonly StoredStep[]): Outcome | undefined {
+  #restored(stored: readonly StoredStep[] = []): { kind: 'steps'; steps: Step[] } | undefined {
     const steps = stored.flatMap(each => this.#step(each) ?? [])
     return steps.length > 0 ? { kind: 'steps', steps } : undefined
   }
@@ -403,10 +410,9 @@ export class Grammar {
   }
 
   #meaning(outcome: Outcome, free: number, isGuess = false): Meaning {
-    if (outcome.kind !== 'steps' || outcome.steps.length === 0) {
-      const told = outcome.kind === 'steps' ? { text: this.error('done') } : outcome
+    if (outcome.kind !== 'steps') {
       const kind = outcome.kind === 'ask' ? 'ask' : 'talk'
-      return { ...told, free, isGuess, kind, steps: [], key: told.text }
+      return { ...outcome, kind, free, isGuess, steps: [], key: outcome.text }
     }
     const { steps, isMore = false } = outcome
     const keyOf = ({ block, slots, devices, calls }: Step) =>
@@ -430,10 +436,14 @@ export function lastOf(steps: readonly Step[], before?: Last, isMore = false): L
   const named = [...new Set(stored.flatMap(({ devices }) => devices))]
   const it = named.length > 0 ? named : (before?.it ?? [])
   const them = isMore || named.length === 0 ? [...new Set([...(before?.them ?? []), ...named])] : named
-  const undone = steps.filter(({ block, devices }) => block.undo && devices.length <= 1)
-  const undo = undone.map(step => ({ ...storedOf(step), slots: { ...step.slots, ...step.block.undo } }))
   const { tool } = steps.at(-1)?.block ?? {}
-  return { steps: stored, it, them, tool, ...(undo.length === steps.length && { undo }) }
+  return { steps: stored, it, them, tool, undo: undoneBy(steps, 1) }
+}
+
+/** The steps that undo these, if all can be undone. Of several devices, some may have been so before. */
+function undoneBy(steps: readonly Step[], mostDevices = Infinity): StoredStep[] | undefined {
+  if (!steps.every(({ block, devices }) => block.undo && devices.length <= mostDevices)) return undefined
+  return steps.map(step => ({ ...storedOf(step), slots: { ...step.slots, ...step.block.undo } }))
 }
 
 function storedOf({ block, slots, devices }: Step): StoredStep {

@@ -111,7 +111,8 @@ export function household(
     list()
     for (const turn of turns) {
       calls = []
-      const answered = await sentences.answer(turn, situation, { dialogue, area, run })
+      const meaning = sentences.understand(turn, situation, { dialogue, area })
+      const answered = meaning && (await sentences.carryOut(meaning, situation, { dialogue, run }))
       text = answered?.text ?? sentences.help(situation)
       dialogue = JSON.parse(JSON.stringify(answered?.dialogue ?? {})) as Dialogue
     }

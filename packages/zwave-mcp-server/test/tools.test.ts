@@ -136,6 +136,12 @@ describe('get_device_sensor_data', () => {
     })
   })
 
+  it('reports alarms in words', async () => {
+    const home = fakeHome([{ name: 'T', values: [{ type: 'sensor', property: 'Power', value: 1 }] }])
+    home.link.receive('zwave/T/notification/endpoint_0/Water_Alarm/Sensor_status', { time: NOW, value: 2 })
+    expect((await read('T', home)).text).toContain('water alarm is water detected, reported just now')
+  })
+
   it.each([
     [300_000, false, '5 minutes ago.'],
     [300_001, true, '5 minutes ago, so it is stale.'],

@@ -122,7 +122,7 @@ export class OfflineClient implements AiClient {
     const limits = { signal: options.signal, timeoutMs: LISTING_TIMEOUT_MS, among }
     const listing = { id: `list_${crypto.randomUUID()}`, name: call.tool, args: call.args }
     const result = await executor.run(listing, { ...callerOptions(options), ...limits })
-    this.#readAt = performance.now()
+    if (result.success) this.#readAt = performance.now()
     sentences.setListing(result)
   }
 
@@ -178,7 +178,7 @@ export class OfflineClient implements AiClient {
     })
     if (isClear && (isLocal || age < FRESH_MS)) return meaning
     const refreshed = this.refresh(options)
-    if (isClear && sentences.hasListing) return meaning
+    if (isClear && age < Infinity) return meaning
     await refreshed
     return understand()
   }

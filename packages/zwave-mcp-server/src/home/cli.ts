@@ -26,8 +26,17 @@ When ready, prints one line of JSON to stdout: {"url":"mqtt://127.0.0.1:PORT"}.
 const TEXT = { type: 'string' } as const
 const FLAG = { type: 'boolean' } as const
 const OPTIONS = {
-  ...{ broker: TEXT, port: TEXT, devices: TEXT, delay: TEXT, topic: TEXT, topics: TEXT, payload: TEXT },
-  ...{ 'virtual-home': FLAG, 'until-stdin-ends': FLAG, version: FLAG, help: { ...FLAG, short: 'h' } },
+  broker: TEXT,
+  port: TEXT,
+  devices: TEXT,
+  delay: TEXT,
+  topic: TEXT,
+  topics: TEXT,
+  payload: TEXT,
+  'virtual-home': FLAG,
+  'until-stdin-ends': FLAG,
+  version: FLAG,
+  help: { ...FLAG, short: 'h' },
 } as const
 
 main().catch(error => process.exit(reportFailure('zwave-home', error)))

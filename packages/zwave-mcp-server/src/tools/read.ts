@@ -77,7 +77,7 @@ export const sensorData: RunTool = async (args, context) => {
 /** `check_zwave_health`: whether everything between here and the devices works. Never fails; it reports. */
 export const checkHealth: RunTool = async (_args, context) => {
   const health = await examine(context)
-  return answer(describe(health), { ...health })
+  return answer(describe(health, context.network.devices()), { ...health })
 }
 
 function matches(device: Device, filter: string): boolean {
@@ -167,7 +167,8 @@ function sayUnfollowed(devices: readonly Device[]): string | false {
   )
 }
 
-function describe({ broker, gateway, driver, devices, lastMessage, virtualHome, problems }: Health): string {
+function describe(health: Health, all: readonly Device[]): string {
+  const { broker, gateway, driver, devices, lastMessage, virtualHome, problems } = health
   const virtual = virtualHome && 'This is a virtual home: no real devices are connected.'
   if (broker.cause !== null)
     return sentences([`The MQTT broker at ${broker.url} is unreachable: ${broker.cause}.`, virtual])
@@ -177,10 +178,11 @@ function describe({ broker, gateway, driver, devices, lastMessage, virtualHome, 
       : `the gateway is ${gateway.online ? 'on' : 'off'}line`
   const ready =
     driver.ready === null ? 'has not reported its status' : driver.ready ? 'is ready' : 'is not ready'
+  const dead = all.filter(({ status }) => status === 'Dead').slice(0, MAX_NAMES)
   const known = `${devices.total} ${devices.total === 1 ? 'device is' : 'devices are'} known`
   return sentences([
     `The MQTT broker is connected, ${online}, and the Z-Wave driver ${ready}.`,
-    `${known}${devices.dead > 0 ? `, ${devices.dead} of them dead` : ''}.`,
+    `${known}${devices.dead > 0 ? `, ${devices.dead} of them dead: ${listWords(dead.map(fullName))}` : ''}.`,
     lastMessage
       ? `The last message arrived ${sayAge(lastMessage.ageSeconds * 1000)}.`
       : 'No message has arrived yet.',

@@ -58,7 +58,7 @@ export const PROBE_MS = 1_000
 const POLL_MS = 500
 const ANSWER_MS = 1_000
 /** After this long without a message, the retained ones count as received: MQTT does not mark their end. */
-const QUIET_MS = 60
+const QUIET_MS = 200
 const FIRST_MESSAGE_MS = 300
 const ARRIVAL_MAX_MS = 1_500
 const RELIST_MS = 10_000
@@ -136,7 +136,10 @@ export class ZwaveNetwork {
     const { link } = this
     await until(() => link.state.status !== 'connecting', FIRST_CONNECT_MS)
     const isQuiet = () => Date.now() > this.#quietFrom && !this.gateway.awaits('getNodes')
-    await until(() => this.#hasArrived || link.state.status !== 'connected' || isQuiet(), ARRIVAL_MAX_MS)
+    const isOver = () => this.#hasArrived || link.state.status !== 'connected' || isQuiet()
+    await until(isOver, ARRIVAL_MAX_MS)
+    // What arrived while this process was held up is read before the broker's answer.
+    if (!this.#hasArrived && (await link.answers(PROBE_MS))) await until(isOver, ARRIVAL_MAX_MS)
     this.#hasArrived = true
     const { state } = link
     if (state.status === 'offline') return state.cause

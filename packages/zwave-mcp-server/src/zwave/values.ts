@@ -57,9 +57,11 @@ interface CommandClass {
   readonly name?: string
   readonly namedByKey?: boolean
   readonly names?: Readonly<Record<string, string>>
-  /** Words for values, the first whose pattern fits the key or property. Without any, it is a measurement with a unit. */
+  /** Words for values, the first whose pattern fits `<property>[/<key>]`. Without any, it is a measurement with a unit. */
   readonly states?: readonly {
     readonly of: string
+    /** Of the reading, if not as above. */
+    readonly name?: string
     readonly words: Readonly<Record<string, string>>
     readonly otherwise?: string
   }[]
@@ -109,10 +111,11 @@ export function describeReading(address: ValueAddress & Reported) {
   const { commandClass: className, property, key, value } = address
   const table = commandClass(className)
   if (!table || table.target || (table.property ?? property) !== property) return undefined
-  const states = table.states?.find(({ of }) => new RegExp(of, 'i').test(key ?? property))
+  const place = key === undefined ? property : `${property}/${key}`
+  const states = table.states?.find(({ of }) => new RegExp(of, 'i').test(place))
   const isBoolean = states?.words.true !== undefined
   if (table.states && (!states || (typeof value === 'boolean' && !isBoolean))) return undefined
-  const name = readingName(table, address)
+  const name = states?.name ?? readingName(table, address)
   const usual = units.find(({ of }) => new RegExp(of, 'i').test(name))?.unit ?? null
   const unit = states ? null : address.unit || usual
   if (value === undefined) return { name, unit, text: 'unknown' }
