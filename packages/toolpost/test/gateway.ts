@@ -2,6 +2,7 @@ import type { CallContext } from '../src/executor/context.ts'
 import { ToolExecutor } from '../src/executor/executor.ts'
 import type { GatewayOptions } from '../src/gateway/context.ts'
 import { createGateway, type Gateway } from '../src/gateway/gateway.ts'
+import { History } from '../src/history/history.ts'
 import { defineTool, type Tool } from '../src/tools/tool.ts'
 import { ToolManager } from '../src/tools/tool-manager.ts'
 
@@ -83,7 +84,9 @@ export function testGateway(
 ): TestGateway {
   const executor = options.executor ?? executorOf(...tools)
   const token = options.clients || options.oauth || options.project?.config?.clients ? OWNER_TOKEN : false
-  const gateway = createGateway({ executor, token, ...options })
+  const history = new History({ file: ':memory:' })
+  history.observe(executor)
+  const gateway = createGateway({ executor, token, history, ...options })
   return {
     ...gateway,
     tools: executor.tools,

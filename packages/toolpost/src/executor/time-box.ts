@@ -58,19 +58,22 @@ export class Deadlines {
   }
 }
 
-/** The calls that a signal cancels: one listener for all, as ten thousand would be slow. */
-const watched = new WeakMap<AbortSignal, Set<CallContext>>()
+/** The calls that a signal cancels, oldest first: one listener for all, as ten thousand would be slow. */
+const watched = new WeakMap<AbortSignal, CallContext[]>()
 
 export function watch(signal: AbortSignal, call: CallContext): void {
   if (signal.aborted) return call.cancel()
   const known = watched.get(signal)
-  if (known) return void known.add(call)
-  const calls = new Set([call])
+  if (known) return void known.push(call)
+  const calls = [call]
   watched.set(signal, calls)
-  signal.addEventListener('abort', () => calls.forEach(each => void each.cancel()), { once: true })
+  signal.addEventListener('abort', () => [...calls].forEach(each => void each.cancel()), { once: true })
 }
 
-export const unwatch = (signal: AbortSignal, call: CallContext) => watched.get(signal)?.delete(call)
+export function unwatch(signal: AbortSignal, call: CallContext): void {
+  const at = watched.get(signal)?.indexOf(call) ?? -1
+  if (at >= 0) watched.get(signal)?.splice(at, 1)
+}
 
 type OnError = (error: unknown) => void
 type Listener = ((event: Event) => unknown) | { handleEvent(event: Event): unknown }

@@ -1,44 +1,42 @@
-import { type Clock, systemClock } from '../util/clock.ts'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Disconnected } from './http.ts'
 import { ABORT_GRACE_MS } from './limits.ts'
 
 /** Tracks running work, so that the gateway can wait for it before closing and abort what does not finish. */
 export class ActiveCalls {
-  readonly #running = new Set<{ caller: AbortController }>()
+  readonly #running: AbortController[] = []
   #onIdle = () => {}
   isDraining = false
 
   /** Runs `work`; `caller` is aborted when the gateway gives up waiting. */
   async run<T>(caller: AbortController, work: () => Promise<T>): Promise<T> {
-    const entry = { caller }
-    this.#running.add(entry)
+    this.#running.push(caller)
     try {
       return await work()
     } finally {
-      this.#running.delete(entry)
-      if (this.#running.size === 0) this.#onIdle()
+      this.#running.splice(this.#running.indexOf(caller), 1)
+      if (this.#running.length === 0) this.#onIdle()
     }
   }
 
   /** Nothing new should start from now on. Resolves when nothing is running; after `limitMs` the rest is aborted. */
-  async drain(limitMs: number, clock: Clock = systemClock): Promise<void> {
+  async drain(limitMs: number): Promise<void> {
     this.isDraining = true
-    const idle = (withinMs: number) =>
-      new Promise<void>(resolve => {
-        const timer = clock.setTimer(resolve, withinMs)
-        this.#onIdle = () => {
-          timer.cancel()
-          resolve()
-        }
-      })
-    if (this.#running.size > 0) await idle(limitMs)
+    await this.#idle(limitMs)
     this.abort()
     // Work that ignores that is not waited for.
-    if (this.#running.size > 0) await idle(ABORT_GRACE_MS)
+    await this.#idle(ABORT_GRACE_MS)
+  }
+
+  async #idle(limitMs: number): Promise<void> {
+    if (this.#running.length === 0) return
+    const waiting = new AbortController()
+    this.#onIdle = () => waiting.abort()
+    await delay(limitMs, undefined, { signal: waiting.signal }).catch(() => {})
   }
 
   /** Aborts everything that is running. */
   abort(): void {
-    for (const { caller } of this.#running) caller.abort(new Disconnected('Toolpost is shutting down'))
+    for (const caller of [...this.#running]) caller.abort(new Disconnected('Toolpost is shutting down'))
   }
 }

@@ -13,14 +13,6 @@ import type { JsonSchema } from '../schema/json-schema.ts'
 import type { Question } from '../tools/caller.ts'
 import type { Progress, Tool } from '../tools/tool.ts'
 
-export type { BreakerStatus } from '../call/breaker-status.ts'
-export type { Diagnosis, ToolFailure, ToolSuccess } from '../call/tool-result.ts'
-export type { CallPage } from '../history/query.ts'
-export type { ServerState } from '../mcp/server-status.ts'
-export type { RunState, RunStep } from '../project/durable.ts'
-export type { ModelInfo } from '../project/model-choice.ts'
-export type { Approval, JsonSchema, Progress, Run, ServerStatus, ToolResult }
-
 /** A tool, as `GET /api/tools` lists it. */
 export interface ToolInfo
   extends Pick<Tool, 'name' | 'title' | 'readOnly' | 'idempotent' | 'destructive' | 'timeoutMs'> {
@@ -55,9 +47,9 @@ export interface OpenQuestion
   extends Pick<Question, 'message' | 'server' | 'schema' | 'secretFields' | 'url'> {
   id: string
   /** The tool that was called; left out in a chat. */
-  tool?: string
+  tool?: string | undefined
   /** Who made the call, if known. */
-  caller?: string
+  caller?: string | undefined
   /** In milliseconds since 1970. */
   askedAt: number
   expiresAt: number
@@ -115,17 +107,6 @@ export interface ChatEnd extends Pick<Answer, 'text' | 'usage'>, Partial<Pick<An
   model_calls?: Answer['modelCalls']
   /** What went wrong, if anything did. */
   error?: string
-}
-
-/** The result of `POST /api/transcriptions`. */
-export interface Transcription {
-  text: string
-  durationMs: number
-}
-
-/** The response to a request that the gateway refuses. */
-export interface ApiError {
-  error: string
 }
 
 /** An answer is text and calls, in the order they arrived. */

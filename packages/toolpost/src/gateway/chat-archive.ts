@@ -71,7 +71,7 @@ export class ChatArchive {
 
   #folder(): string | undefined {
     const { file } = this.#source.history?.()?.status() ?? {}
-    return file === undefined ? undefined : join(dirname(file), 'conversations')
+    return file === undefined || file === ':memory:' ? undefined : join(dirname(file), 'conversations')
   }
 
   #write(action: (folder: string) => Promise<void>): void {
@@ -86,7 +86,9 @@ export class ChatArchive {
     for (const name of await readdir(folder).catch(() => [])) {
       const read = async () => JSON.parse(await readFile(join(folder, name), 'utf8')) as StoredConversation
       const found = await read().catch(() => undefined)
-      const isWhole = Array.isArray(found?.turns) && found.turns.every(turn => isRecord(turn?.end))
+      const isWhole =
+        Array.isArray(found?.turns) &&
+        found.turns.every(turn => isRecord(turn?.end) && Array.isArray(turn.parts))
       if (found && isWhole && fileOf(String(found.id)) === name && !this.#kept.has(found.id))
         this.#kept.set(found.id, found)
     }

@@ -1,12 +1,14 @@
 import { getPath } from 'hono/utils/url'
+import type { BreakerStatus } from '../call/breaker-status.ts'
+import type { Approval } from '../interceptors/index.ts'
 import { removeFromLogs } from '../logging/redact.ts'
 import { safeValue } from '../logging/safe-value.ts'
 import type { Access } from '../mcp/catalog.ts'
+import type { ServerStatus } from '../mcp/server-status.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { fitsName, fitsTool } from '../tools/tool-pattern.ts'
-import type { Approval, BreakerStatus, ServerStatus } from './api-types.ts'
-import { failure, headerIn, type NodeBindings } from './http.ts'
+import { type Bindings, headerIn, refusal } from './http.ts'
 import type { OAuthClients } from './oauth.ts'
 
 /**
@@ -30,6 +32,10 @@ export type ClientList = Readonly<Record<string, ClientOptions>>
 /** The owner: whoever has the gateway's own token, or anyone if authentication is off. */
 const OWNER = 'default'
 
+type Rights = Partial<ClientOptions>
+/** What a client that is no longer configured may use. */
+const NOTHING: Rights = { tools: [] }
+
 /** Who makes a request, and what they may see and use: their own calls and, of the servers, what concerns their tools. */
 export class Client {
   readonly name: string
@@ -37,35 +43,40 @@ export class Client {
   readonly isNamed: boolean
   /** Recorded as the caller of its calls; the owner has none if there are no other clients. */
   readonly caller: string | undefined
-  /** Its key for `Clients.named`; for an OAuth subject it includes the scopes of the token. */
+  /** Differs from its name for an OAuth subject: each set of scopes is another client. */
   readonly key: string
-  /** Whether it may decide about calls that wait for approval. */
-  readonly approves: boolean
-  /** Whether it searches its tools, if configured for it. */
-  readonly toolSearch: boolean | undefined
-  readonly #may: Partial<ClientOptions>
+  readonly #rights: () => Rights
   readonly #manager: ToolManager
 
+  /** `rights` is called whenever they are needed, since they can change at any time. */
   constructor(
     tools: ToolManager,
     name: string,
-    may: Partial<ClientOptions> = {},
-    { key = name, isAlone = false } = {},
+    rights: () => Rights,
+    { key = name, isAlone = false }: { key?: string; isAlone?: boolean } = {},
   ) {
     this.name = name
     this.isNamed = name !== OWNER
     this.caller = isAlone ? undefined : name
     this.key = key
-    this.approves = !this.isNamed || may.approves === true
-    this.toolSearch = may.toolSearch
-    this.#may = may
+    this.#rights = rights
     this.#manager = tools
+  }
+
+  /** Whether it may decide about calls that wait for approval. */
+  get approves(): boolean {
+    return !this.isNamed || this.#rights().approves === true
+  }
+
+  /** Whether it searches its tools, if configured for it. */
+  get toolSearch(): boolean | undefined {
+    return this.#rights().toolSearch
   }
 
   /** The tools it may use. */
   tools(): readonly Tool[] {
     const all = this.#manager.keepNames()
-    return this.#may.tools ? all.filter(tool => this.#mayUse(tool)) : all
+    return this.#rights().tools ? all.filter(tool => this.#mayUse(tool)) : all
   }
 
   /** The tool with this name, if the client may use it. */
@@ -76,24 +87,24 @@ export class Client {
 
   #mayUse(tool: Tool): boolean {
     const server = this.#manager.originOf(tool)?.server
-    return this.#may.tools?.some(pattern => fitsTool(pattern, tool, server)) ?? true
+    return this.#rights().tools?.some(pattern => fitsTool(pattern, tool, server)) ?? true
   }
 
   /** Which resources or prompts it may use; `undefined` for all. Those of a server also match as `server__prompt`. */
   access(kind: 'resources' | 'templates' | 'prompts'): Access | undefined {
-    const { tools, resources, prompts } = this.#may
+    const { tools, resources, prompts } = this.#rights()
     const patterns = (kind === 'prompts' ? prompts : resources) ?? (tools ? [] : undefined)
     return patterns && ((server, key) => !climbs(key) && patterns.some(each => fitsName(each, key, server)))
   }
 
   /** Whether it may use any tool of a server. */
   seesServer(name: string): boolean {
-    return !this.#may.tools || this.tools().some(tool => this.#manager.originOf(tool)?.server === name)
+    return !this.#rights().tools || this.tools().some(tool => this.#manager.originOf(tool)?.server === name)
   }
 
   /** The tools for a call of the one with this name: all, or others than a forbidden one, which is then not found. */
   among(name: string): readonly Tool[] | undefined {
-    if (!this.#may.tools || this.findTool(name)) return undefined
+    if (!this.#rights().tools || this.findTool(name)) return undefined
     // For suggestions. Another tool of the same name (or lc_name) would make the forbidden one look found.
     return this.tools().filter(each => each.name !== name && each.lc_name !== name)
   }
@@ -136,6 +147,8 @@ function climbs(uri: string): boolean {
   return /(?:^|[/\\:])\.\.(?:[/\\?#;]|$)/.test(plain)
 }
 
+export type Clients = ReturnType<typeof createClients>
+
 interface ClientsOptions {
   tools: ToolManager
   /** The owner's token; `false` lets everybody in as the owner. */
@@ -146,55 +159,39 @@ interface ClientsOptions {
 }
 
 /** Identifies the client of a request by its token. */
-export class Clients {
-  readonly #options: ClientsOptions
-  #list: ClientList | undefined
-  #named = new Map<string, Client>()
-  /** By the Authorization header. A map compares seeded hashes first, whose timing reveals nothing. */
-  #byToken = new Map<string, Client>()
+export function createClients({ tools, token: initialToken, list, oauth }: ClientsOptions) {
+  let token = initialToken
+  let known = readAll()
 
-  constructor(options: ClientsOptions) {
-    this.#options = { ...options }
-    this.#read()
+  function readAll() {
+    const current = list()
+    const names = Object.keys(current ?? {})
+    const owner = new Client(tools, OWNER, () => ({}), { isAlone: names.length === 0 })
+    const tokens = new Map(
+      names.map(name => [current?.[name]?.token, new Client(tools, name, () => list()?.[name] ?? NOTHING)]),
+    )
+    if (token !== false) tokens.set(token, owner)
+    removeFromLogs([...tokens.keys()].filter(each => each !== undefined))
+    // By the Authorization header. A map compares seeded hashes first, whose timing reveals nothing.
+    const byHeader = new Map([...tokens].map(([secret, client]) => [`Bearer ${secret}`, client]))
+    return { list: current, owner, byHeader }
   }
 
-  /** Replaces the owner's token; the old one is no longer accepted. */
-  setToken(token: string): void {
-    this.#options.token = token
-    this.#read()
-  }
+  return {
+    /** Replaces the owner's token; the old one is no longer accepted. */
+    setToken(next: string): void {
+      token = next
+      known = readAll()
+    },
 
-  /** The client of a request, or the response that refuses it. */
-  admit(request: Request, authorization = ''): Client | Response | Promise<Client | Response> {
-    const { token, list, oauth } = this.#options
-    if (token === false) return this.named(OWNER)
-    if (list() !== this.#list) this.#read()
-    const known = this.#byToken.get(authorization)
-    return known ?? this.#byToken.get(authorization.replace(/^bearer +/i, 'Bearer ')) ?? oauth.admit(request)
-  }
-
-  /** The client as configured now; one that was removed may use nothing. */
-  named(name: string): Client {
-    const { list, oauth, tools } = this.#options
-    if (list() !== this.#list) this.#read()
-    // Configured clients have no colon in their name.
-    if (/^oauth(-client)?:/.test(name)) return oauth.named(name)
-    return this.#named.get(name) ?? new Client(tools, name, { tools: [] })
-  }
-
-  #read(): void {
-    const { list, tools, token } = this.#options
-    this.#list = list()
-    const entries = Object.entries(this.#list ?? {})
-    const owner = new Client(tools, OWNER, {}, { isAlone: entries.length === 0 })
-    const all: [Client, string | false][] = [
-      ...entries.map(([name, may]): [Client, string] => [new Client(tools, name, may), may.token]),
-      [owner, token],
-    ]
-    this.#named = new Map(all.map(([client]) => [client.name, client]))
-    const known = all.filter((each): each is [Client, string] => each[1] !== false)
-    this.#byToken = new Map(known.map(([client, secret]) => [`Bearer ${secret}`, client]))
-    removeFromLogs(known.map(([, secret]) => secret))
+    /** The client of a request. Throws a refusal. */
+    admit(request: Request, env: Bindings): Client | Promise<Client> {
+      if (list() !== known.list) known = readAll()
+      if (token === false) return known.owner
+      const given = headerIn(request, env, 'authorization') ?? ''
+      const found = known.byHeader.get(given) ?? known.byHeader.get(given.replace(/^bearer +/i, 'Bearer '))
+      return found ?? oauth.admit(request, env)
+    },
   }
 }
 
@@ -212,28 +209,28 @@ export function createGuard(
 ) {
   const known = new Set(['localhost', '127.0.0.1', '[::1]', ...hosts.map(host => hostnameOf(host) ?? host)])
   let lastHost: string | undefined
-  /** The client, the response that refuses the request, or `undefined` if it needs no client. */
-  return (request: Request, env: NodeBindings): ReturnType<Clients['admit']> | undefined => {
+  /** The client, or `undefined` if the request needs none. Throws a refusal. */
+  return (request: Request, env: Bindings): Client | Promise<Client> | undefined => {
     const header = (name: string) => headerIn(request, env, name)
-    const host = header('host') ?? new URL(request.url).host
+    const host = hostOf(request, env)
     const origin = header('origin')
     const site = header('sec-fetch-site') ?? 'none'
     const open = (request.method === 'GET' || request.method === 'HEAD') && isOpen(getPath(request))
-    if (host !== lastHost && !known.has(hostnameOf(host) ?? '')) return failure(403, 'Host not allowed')
+    if (host !== lastHost && !known.has(hostnameOf(host) ?? '')) throw refusal(403, 'Host not allowed')
     lastHost = host
     if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`)
-      return failure(403, 'Origin not allowed')
+      throw refusal(403, 'Origin not allowed')
     // For requests without an Origin, such as images. Any page may link to ours.
     const isLink = open && header('sec-fetch-mode') === 'navigate'
     if (site !== 'same-origin' && site !== 'none' && !isLink)
-      return failure(403, 'Cross-site requests are not allowed')
-    return open ? undefined : clients.admit(request, header('authorization'))
+      throw refusal(403, 'Cross-site requests are not allowed')
+    return open ? undefined : clients.admit(request, env)
   }
 }
 
 /** The host a request was sent to, as the client names it. */
-export function hostOf({ headers, url }: Request): string {
-  return headers.get('host') ?? new URL(url).host
+export function hostOf(request: Request, env: Bindings): string {
+  return headerIn(request, env, 'host') ?? new URL(request.url).host
 }
 
 /** Without its port; an IPv6 address may come without brackets. */

@@ -16,12 +16,18 @@ const NOTHING = ["'none'"]
 /** The page may only load and call what this gateway serves. Scripts are never inline. */
 const pageHeaders = secureHeaders({
   contentSecurityPolicy: {
-    ...{ defaultSrc: [OWN], scriptSrc: [OWN], connectSrc: [OWN] },
+    defaultSrc: [OWN],
+    scriptSrc: [OWN],
+    connectSrc: [OWN],
     // Plots and forms set styles on elements.
     styleSrc: [OWN, "'unsafe-inline'"],
     // Images and sound from tool results.
-    ...{ imgSrc: [OWN, 'data:', 'blob:'], mediaSrc: [OWN, 'data:', 'blob:'] },
-    ...{ objectSrc: NOTHING, baseUri: NOTHING, formAction: NOTHING, frameAncestors: NOTHING },
+    imgSrc: [OWN, 'data:', 'blob:'],
+    mediaSrc: [OWN, 'data:', 'blob:'],
+    objectSrc: NOTHING,
+    baseUri: NOTHING,
+    formAction: NOTHING,
+    frameAncestors: NOTHING,
   },
   // The microphone is for the chat's talk button.
   permissionsPolicy: { camera: [], geolocation: [], microphone: ['self'] },

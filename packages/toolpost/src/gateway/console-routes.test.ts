@@ -81,6 +81,8 @@ describe('conversations', () => {
       id = first.conversation
       await endOf(gateway.post('/api/chat', { message: 'two', conversation: id }))
     }
+    const damaged = { id: 'damaged', owner: 'default', turns: [{ end: {} }] }
+    writeFileSync(join(folder, 'kept/conversations/damaged.json'), JSON.stringify(damaged))
     await using gateway = testGateway(undefined, { client: counting, history })
     const path = `/api/conversations/${id}`
     const { conversations } = await dataOf(gateway.get('/api/conversations'))

@@ -5,18 +5,15 @@ import type { BigResults } from '../interceptors/long-results.ts'
 import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import type { McpIntegration } from '../mcp/index.ts'
-import type { ServerStatus } from '../mcp/server-status.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { OAuthConfig } from '../project/config.ts'
-import type { DurableStatus } from '../project/durable.ts'
+import type { ModelInfo } from '../project/model-choice.ts'
 import type { Project } from '../project/project.ts'
 import type { VoiceInput } from '../project/voice.ts'
-import type { Clock } from '../util/clock.ts'
 import { ActiveCalls } from './active-calls.ts'
-import type { ModelInfo } from './api-types.ts'
 import { CallLog } from './call-log.ts'
 import { ChatArchive } from './chat-archive.ts'
-import { type ClientList, Clients } from './clients.ts'
+import { type ClientList, createClients } from './clients.ts'
 import { Events } from './events.ts'
 import { createMcpEndpoint } from './mcp-server/http-endpoint.ts'
 import { createOAuthClients } from './oauth.ts'
@@ -27,10 +24,7 @@ export interface GatewayOptions {
   project?: GatewaySource | undefined
   /** Without a project: its parts. */
   executor?: ToolExecutor | undefined
-  mcp?:
-    | (Pick<McpIntegration, 'status' | 'restart' | 'on'> &
-        Partial<Pick<McpIntegration, 'catalog' | 'logins' | 'stop' | 'messages'>>)
-    | undefined
+  mcp?: McpIntegration | undefined
   /** Answers the chat; without one, there is no chat. */
   client?: AiClient | undefined
   /** The client's name, and why it was chosen. */
@@ -39,7 +33,7 @@ export interface GatewayOptions {
   voice?: VoiceInput | undefined
   /** Calls waiting for approval: the ones passed to `policy`. */
   approvals?: Approvals | undefined
-  /** Calls kept in a file, from `openHistory`; without one, `/api/calls` has the last 1,000. */
+  /** Calls kept in a file, from `openHistory`; without one, `/api/calls` has those since it was first asked for. */
   history?: History | undefined
   /** Keeps results too long for a model; without it, they are sent whole. The project's if there is one. */
   bigResults?: BigResults | undefined
@@ -58,38 +52,12 @@ export interface GatewayOptions {
   /** The folder of the built console; found automatically if left out. */
   console?: string | undefined
   logger?: Logger | undefined
-  clock?: Clock | undefined
 }
-
-/** What not every source has. */
-type ProjectParts =
-  | ('approvals' | 'bigResults' | 'catalog' | 'clientOf' | 'durable' | 'file' | 'history' | 'logins')
-  | ('messages' | 'models' | 'onDurable' | 'pins' | 'reload' | 'stop' | 'waitWhileStarting')
 
 /** What a gateway shows and calls: a Project, or a program's own parts. */
-export interface GatewaySource
-  extends Readonly<{ [Part in ProjectParts]?: Project[Part] | undefined }>,
-    Pick<GatewayOptions, 'client'> {
-  executor: ToolExecutor
-  /** Who may call what; read again after a reload. */
-  readonly config?:
-    | {
-        clients?: ClientList | undefined
-        gateway?: { oauth?: OAuthConfig | undefined; toolSearch?: boolean | undefined } | undefined
-        trace?: { url?: string | undefined } | false | undefined
-        models?: { maxTools?: number | undefined; pin?: readonly string[] | undefined } | undefined
-      }
-    | undefined
-  model(): Promise<ModelInfo>
-  /** Turns speech into text, if that is available now. */
-  voice(): VoiceInput | undefined
-  status(): { servers: readonly ServerStatus[]; durable?: DurableStatus | undefined }
-  /** Resolves when the server is ready again, or has failed. */
-  restart(server: string): Promise<void>
-  /** Adds a check that also runs before every reload; returns a function that removes it. */
-  addCheck?(check: (config: { clients?: ClientList | undefined }) => void): () => void
-  on(event: 'server' | 'voice' | 'approval' | 'timer', listener: (event?: unknown) => void): () => void
-}
+export type GatewaySource = Pick<Project, 'executor' | 'on' | 'restart' | 'status' | 'voice'> & {
+  readonly [Part in Exclude<keyof Project, 'model'>]?: Project[Part] | undefined
+} & { model(): Promise<ModelInfo> }
 
 export type GatewayContext = ReturnType<typeof contextOf>
 
@@ -98,27 +66,36 @@ const DEFAULT_INSTRUCTIONS =
 
 /** What the routes work with. */
 export function contextOf(options: GatewayOptions, token: string | false) {
-  const { instructions = DEFAULT_INSTRUCTIONS, slowMs, clock } = options
+  const { instructions = DEFAULT_INSTRUCTIONS, slowMs } = options
   const logger = quietLogger(options.logger)
   const source = sourceOf(options)
   const { executor, catalog, waitWhileStarting } = source
   const { tools } = executor
   const oauth = createOAuthClients(tools, () => oauthOf(options), logger)
   const list = () => options.clients ?? source.config?.clients
-  const clients = new Clients({ tools, token, list, oauth })
+  const clients = createClients({ tools, token, list, oauth })
   /** The open streams of all kinds. */
   const streams = new Set<unknown>()
   const calls = new ActiveCalls()
   const log = new CallLog(source, slowMs)
-  const questions = new Questions(clock)
+  const questions = new Questions()
   const offer = () => ({ ...source.config?.models, toolSearch: source.config?.gateway?.toolSearch })
+  const mcp = createMcpEndpoint({ executor, logger, calls, streams, catalog, waitWhileStarting, offer })
+  const events = new Events({ source, log, questions, streams })
+  const archive = new ChatArchive(source, logger)
   return {
-    ...{ executor, source, clients, oauth, instructions, calls, logger, log, questions },
-    archive: new ChatArchive(source, logger),
-    events: new Events({ source, clients, log, questions, streams, clock }),
-    mcp: createMcpEndpoint({
-      ...{ executor, clients, logger, calls, streams, catalog, waitWhileStarting, offer },
-    }),
+    executor,
+    source,
+    clients,
+    oauth,
+    instructions,
+    calls,
+    logger,
+    log,
+    questions,
+    archive,
+    events,
+    mcp,
   }
 }
 
@@ -133,18 +110,24 @@ function sourceOf(options: GatewayOptions): GatewaySource {
   if (project) return project
   if (!executor) throw new TypeError('createGateway needs a project or an executor')
   const why = client ? 'passed to createGateway' : 'no client was passed to createGateway'
+  const on = (event: string, listener: () => void) => {
+    if (event === 'server' && mcp) return mcp.on('server', listener)
+    return event === 'approval' && approvals ? approvals.onChange(listener) : () => {}
+  }
   return {
-    ...{ executor, client, approvals, bigResults, catalog: mcp?.catalog, voice: () => voice },
+    executor,
+    client,
+    approvals,
+    bigResults,
+    catalog: mcp?.catalog,
+    on: on as Project['on'],
+    voice: () => voice,
     model: async () => model ?? { name: client?.constructor.name ?? 'none', why },
     history: () => history,
     logins: () => mcp?.logins,
-    status: () => ({ servers: mcp?.status() ?? [] }),
-    messages: mcp?.messages?.bind(mcp),
+    status: () => ({ servers: [...(mcp?.status() ?? [])], problem: undefined, model: undefined, voice: [] }),
+    messages: (server, which) => mcp?.messages(server, which) ?? [],
     restart: async server => mcp?.restart(server),
-    stop: async server => mcp?.stop?.(server),
-    on(event, listener) {
-      if (event === 'server' && mcp) return mcp.on('server', listener)
-      return event === 'approval' && approvals ? approvals.onChange(listener) : () => {}
-    },
+    stop: async server => mcp?.stop(server),
   }
 }

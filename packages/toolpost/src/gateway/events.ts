@@ -1,10 +1,10 @@
 import { safeText } from '../logging/safe-value.ts'
 import type { TimerEvent } from '../project/timers.ts'
 import type { Progress } from '../tools/tool.ts'
-import { type Clock, coalesced } from '../util/clock.ts'
+import { coalesced } from '../util/clock.ts'
 import type { GatewayEvents } from './api-types.ts'
 import { type CallLog, shortRun } from './call-log.ts'
-import type { Client, Clients } from './clients.ts'
+import type { Client } from './clients.ts'
 import type { GatewaySource } from './context.ts'
 import { busy, EVENT_STREAM_HEADERS, EventStream, eventText, type RequestContext } from './http.ts'
 import { MAX_PROGRESS_MESSAGE, MAX_STREAMS } from './limits.ts'
@@ -18,7 +18,11 @@ const anyone = <Data>(data: Data) => data
 
 /** What a client sees of an event; `undefined` for nothing. */
 const SEEN: { [T in Type]: (data: GatewayEvents[T], client: Client) => GatewayEvents[T] | undefined } = {
-  ...{ call: own, progress: own, run: own, tools: anyone, voice: anyone },
+  call: own,
+  progress: own,
+  run: own,
+  tools: anyone,
+  voice: anyone,
   servers: ({ servers }, client) => ({ servers: client.seenServers(servers) }),
   approvals: ({ approvals }, client) => ({ approvals: client.seenApprovals(approvals) }),
   questions: ({ questions }, client) => ({ questions: questions.filter(each => client.sees(each)) }),
@@ -32,27 +36,24 @@ function textFor<T extends Type>(client: Client, type: T, data: GatewayEvents[T]
 
 export interface EventsOptions {
   source: GatewaySource
-  clients: Clients
   log: CallLog
   questions: Questions
   /** The open streams of all kinds. */
   streams: Set<unknown>
-  clock: Clock | undefined
 }
 
 /** Tells subscribers of every call, whatever its origin, and of changes of everything else. */
 export class Events {
   readonly #options: EventsOptions
-  /** With the rights of now. */
-  readonly #subscribers = new Map<EventStream, () => Client>()
+  readonly #subscribers = new Map<EventStream, Client>()
   readonly #stops: (() => void)[] = []
 
   constructor(options: EventsOptions) {
     this.#options = options
-    const { source, log, questions, clock } = options
+    const { source, log, questions } = options
     const { executor } = source
     const soon = <T extends Type>(type: T, data: () => GatewayEvents[T]) => {
-      const { soon, stop } = coalesced(() => this.#publish(type, data()), clock)
+      const { soon, stop } = coalesced(() => this.#publish(type, data()))
       this.#stops.push(stop)
       return soon
     }
@@ -80,11 +81,11 @@ export class Events {
 
   /** Everything that happens, after what is the case now: servers, open questions, running calls. */
   subscribe(c: RequestContext): Response {
-    const { streams, clients, log } = this.#options
+    const { streams, log } = this.#options
     // Nobody would read or end the stream of a HEAD request.
     if (c.req.method === 'HEAD') return new Response(null, { headers: EVENT_STREAM_HEADERS })
-    if (streams.size >= MAX_STREAMS) return busy('Too many event subscribers')
-    const client = () => clients.named(c.env.client.key)
+    if (streams.size >= MAX_STREAMS) throw busy('Too many event subscribers')
+    const { client } = c.env
     const stream = new EventStream(() => {
       streams.delete(stream)
       this.#subscribers.delete(stream)
@@ -92,10 +93,10 @@ export class Events {
     streams.add(stream)
     const { servers, approvals, questions } = this.#state
     const state = [
-      textFor(client(), 'servers', servers()),
-      textFor(client(), 'approvals', approvals()),
-      textFor(client(), 'questions', questions()),
-      ...log.running().map(call => textFor(client(), 'call', call)),
+      textFor(client, 'servers', servers()),
+      textFor(client, 'approvals', approvals()),
+      textFor(client, 'questions', questions()),
+      ...log.running().map(call => textFor(client, 'call', call)),
     ]
     stream.write(`: connected\n\n${state.join('')}`)
     this.#subscribers.set(stream, client)
@@ -115,7 +116,7 @@ export class Events {
 
   #publish<T extends Type>(type: T, data: GatewayEvents[T]): void {
     for (const [stream, client] of [...this.#subscribers]) {
-      const text = textFor(client(), type, data)
+      const text = textFor(client, type, data)
       if (text !== '') stream.write(text)
     }
   }

@@ -15,7 +15,7 @@ import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { type ClientList, createGuard } from './clients.ts'
 import { consoleFiles } from './console-files.ts'
 import { contextOf, type GatewayContext, type GatewayOptions, oauthOf } from './context.ts'
-import { type App, busy, failure, type GatewayEnv } from './http.ts'
+import { type App, busy, failure, type GatewayEnv, refusal } from './http.ts'
 import { DRAIN_MS } from './limits.ts'
 import { METADATA_PATHS } from './oauth.ts'
 import { addApprovalRoutes } from './routes/approvals.ts'
@@ -47,7 +47,7 @@ export class GatewayError extends Error {
 
 /** Throws a GatewayError if clients could not be told apart, a token could be guessed, or an issuer not be trusted. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const { clock, bigResults } = options
+  const { bigResults } = options
   let token = options.token ?? randomBytes(24).toString('base64url')
   checkAccess(options.clients ?? options.project?.config?.clients, oauthOf(options), token)
   const context = contextOf(options, token)
@@ -66,7 +66,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     fetch: createFetch(context, options),
     abort: () => calls.abort(),
     async close({ drainMs = DRAIN_MS } = {}) {
-      await calls.drain(drainMs, clock)
+      await calls.drain(drainMs)
       stopResults?.()
       stopCheck?.()
       questions.close()
@@ -85,18 +85,13 @@ function checkAccess(clients: ClientList = {}, oauth: OAuthConfig | undefined, o
 
 /** Errors that are the caller's mistake, or a server's. */
 const STATUSES = [
-  ...([
-    [FilterError, 400],
-    [ModelError, 400],
-  ] as const),
-  ...([
-    [ConfigError, 422],
-    [GatewayError, 422],
-    [RpcError, 404],
-    [ToolFailureError, 502],
-  ] as const),
+  { type: FilterError, status: 400 },
+  { type: ModelError, status: 400 },
+  { type: ConfigError, status: 422 },
+  { type: GatewayError, status: 422 },
+  { type: RpcError, status: 404 },
+  { type: ToolFailureError, status: 502 },
 ]
-const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 const PAGE_METHODS = ['GET', 'HEAD']
 const METHODS = [...PAGE_METHODS, 'POST', 'PUT', 'PATCH', 'DELETE']
@@ -107,12 +102,19 @@ const OPEN_PATHS: readonly string[] = [REDIRECT_PATH, READY_PATH, HEALTH_PATH]
 function createFetch(context: GatewayContext, options: GatewayOptions): Gateway['fetch'] {
   const { clients, mcp, events, oauth, logger } = context
   const files = consoleFiles(options.console)
+  const isOpen = (path: string) =>
+    OPEN_PATHS.includes(path) || path.startsWith('/.well-known/') || files.has(path)
   const app: App = new Hono<GatewayEnv>()
-  for (const addRoutes of [addToolRoutes, addServerRoutes, addCallRoutes, addRunRoutes])
-    addRoutes(app, context)
-  for (const addRoutes of [addApprovalRoutes, addChatRoutes, addTranscriptionRoutes, addHealthRoutes])
-    addRoutes(app, context)
-  for (const path of METADATA_PATHS) app.get(path, c => oauth.metadata(c.req.raw))
+  const guard = createGuard(clients, isOpen, options.hosts)
+  addToolRoutes(app, context)
+  addServerRoutes(app, context)
+  addCallRoutes(app, context)
+  addRunRoutes(app, context)
+  addApprovalRoutes(app, context)
+  addChatRoutes(app, context)
+  addTranscriptionRoutes(app, context)
+  addHealthRoutes(app, context)
+  for (const path of METADATA_PATHS) app.get(path, c => oauth.metadata(c))
   app.get('/api/events', c => events.subscribe(c))
   app.all('/mcp', c => mcp.handle(c))
   app.notFound(c => {
@@ -121,25 +123,26 @@ function createFetch(context: GatewayContext, options: GatewayOptions): Gateway[
     const what = `${method} ${safeText(path, 200)}`
     const isRouted = (each: string) => app.router.match(each === 'HEAD' ? 'GET' : each, path)[0].length > 0
     const allowed = files.has(path) ? PAGE_METHODS : METHODS.filter(isRouted)
-    if (allowed.length === 0) return failure(404, `Not found: ${what}`)
-    return failure(405, `Method not allowed: ${what}`, { allow: allowed.join(', ') })
+    if (allowed.length === 0) throw refusal(404, `Not found: ${what}`)
+    throw refusal(405, `Method not allowed: ${what}`, { allow: allowed.join(', ') })
   })
-  app.onError(error => {
-    if (error instanceof HTTPException) return error.getResponse()
-    for (const [type, status] of STATUSES)
-      if (error instanceof type)
-        return failure(status, type === FilterError ? capitalized(error.message) : describeError(error))
-    if (error instanceof HistoryError) return busy(error.message)
+  const answerTo = (error: Error) => {
+    if (error instanceof HTTPException) return error.res ?? error.getResponse()
+    if (error instanceof HistoryError) return busy(error.message).getResponse()
+    const known = STATUSES.find(({ type }) => error instanceof type)
+    if (known) return failure(known.status, describeError(error))
     logger.error({ error: safeText(error.message) }, 'Request failed')
     return failure(500, 'Internal error; see the log')
-  })
-  const isOpen = (path: string) =>
-    OPEN_PATHS.includes(path) || path.startsWith('/.well-known/') || files.has(path)
-  const guard = createGuard(clients, isOpen, options.hosts)
-  return (request, env = {}) => {
-    const answer = (client: Awaited<ReturnType<typeof guard>>) =>
-      client instanceof Response ? client : app.fetch(request, Object.assign(env, { client }))
-    const found = guard(request, env)
-    return found instanceof Promise ? found.then(answer) : answer(found)
+  }
+  app.onError(answerTo)
+  return async (request, given = {}) => {
+    const env = given as GatewayEnv['Bindings']
+    try {
+      const client = await guard(request, env)
+      if (client) env.client = client
+    } catch (error) {
+      return answerTo(error as Error)
+    }
+    return app.fetch(request, env)
   }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import parsePrometheus from 'parse-prometheus-text-format'
@@ -241,6 +241,8 @@ describe('the chat', () => {
     ])
     const { calls } = await dataOf(gateway.get('/api/calls'))
     expect(calls).toMatchObject([{ tool: 'turn', origin: 'chat' }])
+    // A history in memory has no folder.
+    expect(existsSync('conversations')).toBe(false)
   })
 
   it('answers one question of a conversation at a time', async () => {

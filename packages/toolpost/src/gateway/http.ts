@@ -11,14 +11,14 @@ import type { Client } from './clients.ts'
 import { HEARTBEAT_MS, MAX_BODY_BYTES, MAX_WAITING_BYTES } from './limits.ts'
 
 /** Node's request and response, if a request came over a real connection. */
-export interface NodeBindings {
+export interface Bindings {
   incoming?: IncomingMessage
   outgoing?: ServerResponse
 }
 
 /** `client`: whose token it is; set except on open routes. */
 export interface GatewayEnv {
-  Bindings: NodeBindings & { client: Client }
+  Bindings: Bindings & { client: Client }
 }
 
 export type App = Hono<GatewayEnv>
@@ -26,7 +26,7 @@ export type RequestContext = Context<GatewayEnv>
 export type Body = Readonly<Record<string, unknown>>
 
 /** A header, as Node has parsed it already: making a `Headers` object costs as much as a small call. Names in lower case. */
-export function headerIn(request: Request, { incoming }: NodeBindings, name: string): string | undefined {
+export function headerIn(request: Request, { incoming }: Bindings, name: string): string | undefined {
   if (incoming) return incoming.headers[name] as string | undefined
   return request.headers.get(name) ?? undefined
 }
@@ -82,21 +82,17 @@ export function refusal(status: number, error: string, headers?: Record<string, 
 }
 
 /** Asks the client to retry soon. */
-export function busy(error: string): Response {
-  return failure(503, error, { 'retry-after': '5', connection: 'close' })
+export function busy(error: string): HTTPException {
+  return refusal(503, error, { 'retry-after': '5', connection: 'close' })
 }
 
-export function shuttingDown(): Response {
+export function shuttingDown(): HTTPException {
   return busy('Toolpost is shutting down')
 }
 
 /** Throws a refusal if the request is a named client's. */
 export function ownerOnly({ env }: RequestContext): void {
   if (env.client.isNamed) throw refusal(403, "Only the gateway's owner may do this")
-}
-
-export function noContent(): Response {
-  return new Response(null, { status: 204 })
 }
 
 /** One server-sent event. The data is JSON, so it has no line break that could start another event. */
@@ -149,7 +145,7 @@ export class EventStream {
   }
 }
 
-/** The body of a request, read whole with `whole` if its length is known. Throws a refusal. */
+/** The body of a request; read whole with `whole` if its length is known. Throws a refusal. */
 async function readBody<Body>(c: RequestContext, maxBytes: number, whole: () => Promise<Body>) {
   const length = headerOf(c, 'content-length')
   const chunks: Uint8Array[] = []

@@ -1,9 +1,14 @@
+export type { BreakerStatus } from '../call/breaker-status.ts'
+export type { Diagnosis, ToolFailure, ToolResult, ToolSuccess } from '../call/tool-result.ts'
+export type { CallPage } from '../history/query.ts'
+export type { Approval } from '../interceptors/index.ts'
+export type { ServerState, ServerStatus } from '../mcp/server-status.ts'
+export type { Run, RunState, RunStep } from '../project/durable.ts'
+export type { ModelInfo } from '../project/model-choice.ts'
+export type { JsonSchema } from '../schema/json-schema.ts'
+export type { Progress } from '../tools/tool.ts'
 export type {
   AnswerPart,
-  ApiError,
-  Approval,
-  BreakerStatus,
-  CallPage,
   CallRecord,
   ChatCall,
   ChatEnd,
@@ -11,22 +16,9 @@ export type {
   ChatTurn,
   ConversationInfo,
   ConversationRecord,
-  Diagnosis,
   GatewayEvents,
-  JsonSchema,
-  ModelInfo,
   OpenQuestion,
-  Progress,
-  Run,
-  RunState,
-  RunStep,
-  ServerState,
-  ServerStatus,
-  ToolFailure,
   ToolInfo,
-  ToolResult,
-  ToolSuccess,
-  Transcription,
 } from './api-types.ts'
 export type { ClientList, ClientOptions } from './clients.ts'
 export type { GatewayOptions, GatewaySource } from './context.ts'

@@ -1,13 +1,14 @@
+import type { HTTPException } from 'hono/http-exception'
 import { getPath } from 'hono/utils/url'
-import type { JWTPayload, JWTVerifyGetKey } from 'jose'
+import type { JWTVerifyGetKey } from 'jose'
 import type { Logger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
 import type { OAuthConfig } from '../project/config.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
-import { isRecord } from '../util/guards.ts'
+import { isRecord, ownValue } from '../util/guards.ts'
 import { isLoopback } from '../util/text.ts'
 import { Client, hostOf } from './clients.ts'
-import { busy, failure, json } from './http.ts'
+import { type Bindings, busy, headerIn, json, type RequestContext, refusal } from './http.ts'
 import { ISSUER_TIMEOUT_MS, JWT_CLOCK_TOLERANCE_S, MAX_JWT_LENGTH } from './limits.ts'
 
 /* The gateway as an OAuth resource server: access tokens of an external issuer open the tools. */
@@ -28,7 +29,9 @@ const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA 
 const TYPES = ['jwt', 'at+jwt', 'application/at+jwt']
 
 /** The keys are unavailable, so no token can be checked. */
-class IssuerUnavailable extends Error {}
+class IssuerUnavailable extends Error {
+  override message = 'The OAuth issuer is unavailable, so the token cannot be checked; try again later'
+}
 
 export type OAuthClients = ReturnType<typeof createOAuthClients>
 
@@ -58,8 +61,8 @@ export function createOAuthClients(
     }
   }
 
-  /** The claims of a JWT access token (RFC 9068). The errors of jose repeat nothing of the token. */
-  async function claimsOf(token: string, oauth: OAuthConfig): Promise<JWTPayload> {
+  /** Whose JWT access token it is (RFC 9068), and its scopes. The errors of jose repeat nothing of the token. */
+  async function claimsOf(token: string, oauth: OAuthConfig) {
     if (token.length > MAX_JWT_LENGTH) throw new Error('it is too long')
     const { jwtVerify } = await import('jose')
     const { issuer, audience } = oauth
@@ -72,28 +75,30 @@ export function createOAuthClients(
       throw new Error('it is not an access token')
     // The sender would have to prove possession of the key, which is not checked here.
     if (payload.cnf !== undefined) throw new Error('it is bound to a key, which is not supported')
-    return payload
+    const { sub, client_id: client, scope, scp } = payload
+    const [kind, id] = sub ? ['oauth', sub] : ['oauth-client', client]
+    if (typeof id !== 'string' || !/^[!-~]{1,128}$/.test(id)) throw new Error('it has no subject')
+    return { name: `${kind}:${id}`, scope, scp }
   }
 
-  /** By its key, which is a name and the granted scopes, separated by spaces; none of them contains one. */
-  function named(key: string): Client {
-    const [name = key, ...granted] = key.split(' ')
-    const oauth = config()
-    const scopes = oauth ? oauth.scopes : {}
-    // All tools if no scopes are configured.
-    const open = scopes && granted.flatMap(scope => (Object.hasOwn(scopes, scope) && scopes[scope]) || [])
-    return new Client(tools, name, { tools: open }, { key })
+  /** A subject with the scopes of its token. */
+  function clientOf(name: string, granted: readonly string[]): Client {
+    const rights = () => {
+      const oauth = config()
+      const scopes = oauth ? oauth.scopes : {}
+      // All tools if no scopes are configured.
+      return { tools: scopes && granted.flatMap(scope => ownValue(scopes, scope) ?? []) }
+    }
+    return new Client(tools, name, rights, { key: [name, ...granted].join(' ') })
   }
 
   return {
-    named,
-
     /** What clients read before they have a token (RFC 9728): which issuer and scopes it needs. */
-    metadata(request: Request): Response {
+    metadata(c: RequestContext): Response {
       const oauth = config()
-      if (!oauth) return failure(404, 'No OAuth issuer is configured')
+      if (!oauth) throw refusal(404, 'No OAuth issuer is configured')
       return json({
-        resource: resourceOf(request, oauth),
+        resource: resourceOf(c.req.raw, c.env, oauth),
         authorization_servers: [oauth.issuer],
         ...(oauth.scopes && { scopes_supported: Object.keys(oauth.scopes) }),
         bearer_methods_supported: ['header'],
@@ -101,31 +106,26 @@ export function createOAuthClients(
       })
     },
 
-    /** The client of a request, or the response that refuses it. */
-    async admit(request: Request): Promise<Client | Response> {
+    /** The client of a request. Throws a refusal. */
+    async admit(request: Request, env: Bindings): Promise<Client> {
       const oauth = config()
-      if (!oauth) return failure(401, NO_TOKEN, { 'www-authenticate': 'Bearer' })
-      const [, token] = request.headers.get('authorization')?.match(/^bearer +(\S+)$/i) ?? []
-      if (token === undefined) return challenge(request, oauth, NO_TOKEN)
-      try {
-        const { sub, client_id: client, scope, scp } = await claimsOf(token, oauth)
-        const [kind, id] = sub ? ['oauth', sub] : ['oauth-client', client]
-        if (typeof id !== 'string' || !/^[!-~]{1,128}$/.test(id)) throw new Error('it has no subject')
-        // Some issuers call them `scp` or use a list.
-        const given = [scope ?? scp].flat().flatMap(each => String(each).split(' '))
-        const known = Object.keys(oauth.scopes ?? {})
-        const granted = known.filter(each => given.includes(each))
-        const lacking = `The token lacks a required scope; needed: ${known.join(' ')}`
-        if (oauth.scopes && granted.length === 0)
-          return challenge(request, oauth, lacking, 'insufficient_scope')
-        if (OPEN_PATHS.test(getPath(request))) return named([`${kind}:${id}`, ...granted].join(' '))
-        return failure(403, "Requires the gateway's own token; an OAuth token only gives access to the tools")
-      } catch (error) {
-        if (error instanceof IssuerUnavailable)
-          return busy('The OAuth issuer is unavailable, so the token cannot be checked; try again later')
-        const problem = `The token was refused: ${(error as Error).message.replaceAll('"', "'")}`
-        return challenge(request, oauth, problem, 'invalid_token')
-      }
+      if (!oauth) throw refusal(401, NO_TOKEN, { 'www-authenticate': 'Bearer' })
+      const [, token] = headerIn(request, env, 'authorization')?.match(/^bearer +(\S+)$/i) ?? []
+      if (token === undefined) throw challenge(resourceOf(request, env, oauth), oauth, NO_TOKEN)
+      const claims = await claimsOf(token, oauth).catch(error => {
+        if (error instanceof IssuerUnavailable) throw busy(error.message)
+        const problem = `The token was refused: ${error.message.replaceAll('"', "'")}`
+        throw challenge(resourceOf(request, env, oauth), oauth, problem, 'invalid_token')
+      })
+      // Some issuers call them `scp` or use a list.
+      const given = [claims.scope ?? claims.scp].flat().flatMap(each => String(each).split(' '))
+      const known = Object.keys(oauth.scopes ?? {})
+      const granted = known.filter(each => given.includes(each))
+      const lacking = `The token lacks a required scope; needed: ${known.join(' ')}`
+      if (oauth.scopes && granted.length === 0)
+        throw challenge(resourceOf(request, env, oauth), oauth, lacking, 'insufficient_scope')
+      if (OPEN_PATHS.test(getPath(request))) return clientOf(claims.name, granted)
+      throw refusal(403, "Requires the gateway's own token; an OAuth token only gives access to the tools")
     },
   }
 }
@@ -153,20 +153,20 @@ async function findKeys(issuer: string): Promise<JWTVerifyGetKey> {
 }
 
 /** The public address of `/mcp`. */
-function resourceOf(request: Request, { resource, audience }: OAuthConfig): string {
+function resourceOf(request: Request, env: Bindings, { resource, audience }: OAuthConfig): string {
   const isAddress = /^https?:\/\//i.test(audience) && URL.canParse(audience)
-  return resource ?? (isAddress ? audience : `http://${hostOf(request)}${RESOURCE_PATH}`)
+  return resource ?? (isAddress ? audience : `http://${hostOf(request, env)}${RESOURCE_PATH}`)
 }
 
 /** `code` is one of RFC 6750; left out if no token was sent. */
-function challenge(request: Request, oauth: OAuthConfig, error: string, code?: string): Response {
+function challenge(resource: string, oauth: OAuthConfig, error: string, code?: string): HTTPException {
   const scopes = Object.keys(oauth.scopes ?? {})
   const parts = {
     ...(code && { error: code, error_description: error }),
-    resource_metadata: new URL(`${WELL_KNOWN}${RESOURCE_PATH}`, resourceOf(request, oauth)),
+    resource_metadata: new URL(`${WELL_KNOWN}${RESOURCE_PATH}`, resource),
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),
   }
   const said = Object.entries(parts).map(([key, value]) => `${key}="${value}"`)
   const status = code === 'insufficient_scope' ? 403 : 401
-  return failure(status, error, { 'www-authenticate': `Bearer ${said.join(', ')}` })
+  return refusal(status, error, { 'www-authenticate': `Bearer ${said.join(', ')}` })
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { type Ask, answerProblem, isForm, type Question, type QuestionAnswer } from '../tools/caller.ts'
-import { type Clock, systemClock } from '../util/clock.ts'
 import { shortText } from '../util/text.ts'
 import type { OpenQuestion } from './api-types.ts'
 import { preferenceOf, type RequestContext } from './http.ts'
@@ -8,15 +7,10 @@ import { ELICITATION_MS, MAX_QUESTION_CHARACTERS, MAX_QUESTIONS_OF_ONE } from '.
 
 /** Questions from tools to their callers over HTTP, until answered or no longer needed. */
 export class Questions {
-  readonly #clock: Clock
   /** The oldest first. */
   readonly #open = new Map<string, { shown: OpenQuestion; settle(answer: QuestionAnswer): void }>()
   /** Called whenever the open questions change. */
   onChange = () => {}
-
-  constructor(clock: Clock = systemClock) {
-    this.#clock = clock
-  }
 
   list(): OpenQuestion[] {
     return [...this.#open.values()].map(({ shown }) => shown)
@@ -53,25 +47,32 @@ export class Questions {
     for (const { settle } of [...this.#open.values()]) settle({ action: 'cancel' })
   }
 
-  #ask(question: Question, asked: object): Promise<QuestionAnswer> {
+  #ask(question: Question, asked: Pick<OpenQuestion, 'tool' | 'caller'>): Promise<QuestionAnswer> {
     const { message, server, schema, url, secretFields, signal } = question
-    const [id, askedAt] = [randomUUID(), Date.now()]
-    const about = { server, ...asked, schema, url, secretFields: secretFields?.length && secretFields }
-    const times = { askedAt, expiresAt: askedAt + ELICITATION_MS }
-    // What is undefined is left out as JSON.
-    const shown = { id, message: shortText(message, MAX_QUESTION_CHARACTERS), ...times, ...(about as object) }
+    const askedAt = Date.now()
+    const shown = {
+      id: randomUUID(),
+      message: shortText(message, MAX_QUESTION_CHARACTERS),
+      server,
+      tool: asked.tool,
+      caller: asked.caller,
+      schema,
+      url,
+      secretFields: secretFields?.length ? secretFields : undefined,
+      askedAt,
+      expiresAt: askedAt + ELICITATION_MS,
+    }
     return new Promise(resolve => {
       const settle = (answer: QuestionAnswer) => {
-        if (!this.#open.delete(id)) return
-        timer.cancel()
+        if (!this.#open.delete(shown.id)) return
+        clearTimeout(timer)
         signal?.removeEventListener('abort', giveUp)
         this.onChange()
         resolve(answer)
       }
       const giveUp = () => settle({ action: 'cancel' })
-      const timer = this.#clock.setTimer(giveUp, ELICITATION_MS)
-      timer.hold(false)
-      this.#open.set(id, { shown, settle })
+      const timer = setTimeout(giveUp, ELICITATION_MS).unref()
+      this.#open.set(shown.id, { shown, settle })
       signal?.addEventListener('abort', giveUp, { once: true })
       this.onChange()
     })

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { jsonSchemaOf } from '../schema/json-schema.ts'
+import { type JsonSchema, jsonSchemaOf } from '../schema/json-schema.ts'
 import { plainSchema } from '../schema/limits.ts'
 import { signatureOf } from '../schema/signature.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { packageRoot, toolpostVersion } from '../util/package-root.ts'
-import type { JsonSchema, ToolInfo } from './api-types.ts'
+import type { ToolInfo } from './api-types.ts'
 
 const MAX_SENTENCES = 3
 const known = new WeakMap<Tool, ToolInfo>()
@@ -15,10 +15,15 @@ const known = new WeakMap<Tool, ToolInfo>()
 export function toolInfo(tool: Tool, tools: ToolManager): ToolInfo {
   const found = known.get(tool)
   if (found) return found
-  const { name, title, description = '', readOnly, idempotent, destructive, timeoutMs } = tool
   const raw = tool.raw?.description
   const info: ToolInfo = {
-    ...{ name, title, description, readOnly, idempotent, destructive, timeoutMs },
+    name: tool.name,
+    title: tool.title,
+    description: tool.description ?? '',
+    readOnly: tool.readOnly,
+    idempotent: tool.idempotent,
+    destructive: tool.destructive,
+    timeoutMs: tool.timeoutMs,
     rawDescription: typeof raw === 'string' ? raw : undefined,
     source: tools.originOf(tool)?.server ?? 'local',
     signature: signatureOf(tool),

@@ -59,11 +59,10 @@ export async function callTool(call: McpCall, options: CallToolOptions): Promise
   // A trace in the message takes precedence over one in the HTTP headers.
   const traced = traceContext(request.header)
   const isTraced = traced && !traceContext(key => meta[key])?.traceparent
+  // Written out: spread, or with getters, it costs as much as the rest of the call.
   const runOptions: RunOptions = {
-    get peer() {
-      return help.peer
-    },
-    ask: askOf(request, help.ask ?? options.ask),
+    peer: help.peer,
+    ask: help.ask ?? options.ask,
     sample: help.sample,
     roots: help.roots,
     onLog: help.onLog,
@@ -84,18 +83,12 @@ export async function callTool(call: McpCall, options: CallToolOptions): Promise
   if (!result.success) return failureAnswer(result, session !== undefined)
   tool ??= executor.tools.findTool(name)
   const isServer = tool !== undefined && executor.tools.originOf(tool) !== undefined
-  return {
-    ...result.extra,
-    content: contentOf(result, isServer),
-    ...structuredOf(result, { isNewest: !session, isServer, hasSchema: tool?.outputSchema !== undefined }),
-    ...(result.meta && { _meta: result.meta }),
-  }
-}
-
-/** A client that may not approve calls is not asked about its own. */
-function askOf({ client }: McpRequest, ask: Ask | undefined): Ask | undefined {
-  if (!ask || (client?.approves ?? true)) return ask
-  return async question => (question.about ? { action: 'cancel' } : ask(question))
+  const hasSchema = tool?.outputSchema !== undefined
+  const answer: Record<string, unknown> = { ...result.extra, content: contentOf(result, isServer) }
+  const structured = structuredOf(result, { isNewest: !session, isServer, hasSchema })
+  if (structured !== undefined) answer.structuredContent = structured
+  if (result.meta) answer._meta = result.meta
+  return answer
 }
 
 function failed(text: string): CallToolResult {
@@ -132,16 +125,16 @@ function contentOf({ result: value, content, text }: ToolSuccess, isServer: bool
 function structuredOf(
   { result: value, content, text }: ToolSuccess,
   { isNewest, isServer, hasSchema }: { isNewest: boolean; isServer: boolean; hasSchema: boolean },
-): { structuredContent?: unknown } {
-  if (!isServer && !hasSchema) return {}
+): unknown {
+  if (!isServer && !hasSchema) return undefined
   if (isObjectLike(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value) as object)) {
     // A copy that can be sent: what JSON cannot express becomes text.
     const copy: unknown = JSON.parse(textOf(value))
-    return isRecord(copy) ? { structuredContent: copy } : {}
+    return isRecord(copy) ? copy : undefined
   }
   const isText = typeof value === 'string' && (!content || (value === text && !hasSchema))
   const isRaw = content ? content === value : areBlocks(value, BLOCK_TYPES)
-  return !isServer || !isNewest || isText || isRaw ? {} : { structuredContent: value }
+  return !isServer || !isNewest || isText || isRaw ? undefined : value
 }
 
 function textBlock(text: string): Block {

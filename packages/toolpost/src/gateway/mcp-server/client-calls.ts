@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { CLIENT_INFO_META_KEY, LOG_LEVEL_META_KEY } from '@modelcontextprotocol/server'
 import { fingerprint } from '../../interceptors/canonical.ts'
 import { INVALID_PARAMS, type Params, RpcError } from '../../mcp/peer.ts'
-import type { AskedBy, Caller, Question, QuestionAnswer } from '../../tools/caller.ts'
+import type { Ask, AskedBy, Caller, Question, QuestionAnswer, Sample } from '../../tools/caller.ts'
 import { isRecord } from '../../util/guards.ts'
 import { Disconnected } from '../http.ts'
 import * as limits from '../limits.ts'
@@ -37,22 +37,22 @@ function helpOf(request: McpRequest, send: SendRequest, current: () => McpReques
   // Only the newest protocol shows pages. Clients that predate other modes support forms implicitly.
   const canShow = ({ url }: Question) =>
     url === undefined ? elicitation?.form || !elicitation?.url : !session && elicitation?.url
+  const ask: Ask = async question => {
+    // A client that may not approve calls is not asked about its own.
+    if (question.about && client?.approves === false) return { action: 'cancel' }
+    if (!canShow(question)) return { action: 'decline', reason: 'the client cannot show it' }
+    return answerOf(await send('elicitation/create', elicitParams(question), question).catch(() => {}))
+  }
+  const sample: Sample = (params, by) => record('write a message', send('sampling/createMessage', params, by))
+  const listRoots: Caller['roots'] = by => record('list its roots', send('roots/list', {}, by))
+  const name = client?.isNamed ? client.name : `mcp ${JSON.stringify(meta[CLIENT_INFO_META_KEY])}`
   return {
-    // Identifies the client: by its session, its configured name, or its own info. Read only by servers that ask.
-    get peer() {
-      return session ?? (client?.isNamed ? client.name : `mcp ${JSON.stringify(meta[CLIENT_INFO_META_KEY])}`)
-    },
+    // Identifies the client: by its session, its configured name, or its own info.
+    peer: session ?? name,
     onLog: logTo(current),
-    ...(elicitation && {
-      ask: async question => {
-        if (!canShow(question)) return { action: 'decline', reason: 'the client cannot show it' }
-        return answerOf(await send('elicitation/create', elicitParams(question), question).catch(() => {}))
-      },
-    }),
-    ...(sampling && {
-      sample: (params, by) => record('write a message', send('sampling/createMessage', params, by)),
-    }),
-    ...(roots && { roots: by => record('list its roots', send('roots/list', {}, by)) }),
+    ask: elicitation && ask,
+    sample: sampling && sample,
+    roots: roots && listRoots,
   }
 }
 
@@ -65,14 +65,18 @@ function elicitParams({ message, schema, url, server }: Question): object {
 
 /** Logs to the client, from the level it wants. A flood is cut: it would delay the client's other calls. */
 function logTo(current: () => McpRequest | undefined): NonNullable<Caller['onLog']> {
-  let [since, count] = [0, 0]
+  let since = 0
+  let count = 0
   const rank = (level: unknown) => protocol.LOG_LEVELS.indexOf(String(level))
   return message => {
     const request = current()
     const lowest = rank(request?.session?.level ?? request?.meta[LOG_LEVEL_META_KEY])
     if (!request || lowest < 0 || rank(message.level) < lowest) return
     const now = performance.now()
-    if (now - since >= 1_000) [since, count] = [now, 0]
+    if (now - since >= 1_000) {
+      since = now
+      count = 0
+    }
     if (++count <= limits.MAX_LOGS_PER_SECOND) request.notify('notifications/message', { ...message })
   }
 }
@@ -94,65 +98,60 @@ class ClientCall {
   end: { status: 'completed' | 'failed' | 'cancelled'; result?: object; error?: object } | undefined
   /** Runs while it waits for its client to return. */
   timer: NodeJS.Timeout | undefined
-  readonly #caller = new AbortController()
-  readonly #open = new Map<string, { request: object; settle(response?: unknown): void }>()
-  /** The request the client is waiting for now, if any. */
-  #request: McpRequest | undefined
   /** Whether the tool's server made it a task. */
   isLong = false
-  #onAsked = () => {}
-  #onLong = () => {}
+  readonly #caller = new AbortController()
+  readonly #open = new Map<string, { request: object; settle(response?: unknown): void }>()
+  /** The request the client is waiting for now, if any, and how to answer it before the work is done. */
+  #request: McpRequest | undefined
+  #interrupt = () => {}
   #asked = 0
 
   constructor(owner: string, request: McpRequest, work: Work) {
     const current = () => this.#request
     const onTask = () => {
       this.isLong = true
-      this.#onLong()
+      this.#interrupt()
     }
     const help = { ...helpOf(request, (...asked) => this.#ask(...asked), current), onTask }
     this.owner = owner
     this.client = request.client?.name
     // Deferred until there is a request to log to.
     this.result = Promise.resolve().then(() => work(help, this.#caller, current))
-    const ended = (end: ClientCall['end']) => {
-      this.end ??= end
-    }
     this.result.then(
-      result => ended({ status: 'completed', result }),
-      error => ended({ status: 'failed', error: protocol.errorOf(error) }),
+      result => {
+        this.end ??= { status: 'completed', result }
+      },
+      error => {
+        this.end ??= { status: 'failed', error: protocol.errorOf(error) }
+      },
     )
   }
 
   /**
-   * Resolves to the result; to nothing if the client has to be asked something first. With `limitMs` also after that time, or
-   * when the tool's server makes it a task.
+   * Resolves to the result; to nothing if the client has to be asked something first, or if it `mayBeTask` and takes long.
    */
-  async next(request: McpRequest, limitMs?: number): Promise<object | undefined> {
+  async next(request: McpRequest, mayBeTask: boolean): Promise<object | undefined> {
     const { signal } = request.caller
     const abort = () => this.giveUp(signal.reason)
     this.#request = request
     clearTimeout(this.timer)
     signal.addEventListener('abort', abort)
     if (signal.aborted) abort()
-    let timer: NodeJS.Timeout | undefined
-    const interrupted = new Promise<undefined>(resolve => {
-      if (limitMs !== undefined) {
-        timer = setTimeout(resolve, this.isLong ? 0 : limitMs, undefined)
-        this.#onLong = () => resolve(undefined)
+    const interrupted = new Promise<void>(resolve => {
+      this.#interrupt = () => {
+        if (this.#open.size > 0 || mayBeTask) resolve()
       }
-      // Questions of the same turn are asked together.
-      this.#onAsked = () => setImmediate(resolve, undefined)
-      if (this.#open.size > 0) this.#onAsked()
     })
+    const timer = mayBeTask && setTimeout(this.#interrupt, this.isLong ? 0 : limits.TASK_AFTER_MS)
+    if (this.#open.size > 0) setImmediate(this.#interrupt)
     try {
-      return await Promise.race([this.result, interrupted])
+      return (await Promise.race([this.result, interrupted])) ?? undefined
     } finally {
-      clearTimeout(timer)
+      if (timer) clearTimeout(timer)
       signal.removeEventListener('abort', abort)
       this.#request = undefined
-      this.#onAsked = () => {}
-      this.#onLong = () => {}
+      this.#interrupt = () => {}
     }
   }
 
@@ -185,7 +184,8 @@ class ClientCall {
       }
       this.#open.set(key, { request: { method, params }, settle })
       signal?.addEventListener('abort', () => settle(), { once: true })
-      this.#onAsked()
+      // Questions of the same turn are asked together.
+      setImmediate(() => this.#interrupt())
     })
   }
 }
@@ -229,7 +229,7 @@ export class ClientCalls {
     const owner = fingerprint([client?.name ?? '', request.method, about])
     const call = state === undefined ? new ClientCall(owner, request, work) : this.#take(String(state), owner)
     call.answer(inputResponses)
-    const result = await call.next(request, isTask ? limits.TASK_AFTER_MS : undefined)
+    const result = await call.next(request, isTask)
     // Only a call that takes long becomes a task; one that asks first does not.
     return result ?? this.#keep(call, isTask && (call.isLong || !call.questions))
   }

@@ -1,10 +1,11 @@
+import type { ServerResponse } from 'node:http'
 import * as sdk from '@modelcontextprotocol/server'
 import { HTTPException } from 'hono/http-exception'
 import type { Logger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import { METHOD_NOT_FOUND, Peer, type RequestId } from '../../mcp/peer.ts'
 import { isRecord } from '../../util/guards.ts'
-import type { Clients } from '../clients.ts'
+import type { Client } from '../clients.ts'
 import * as http from '../http.ts'
 import { HEARTBEAT_MS, MAX_MCP_SESSIONS, MAX_STREAMS, MCP_SESSION_IDLE_MS } from '../limits.ts'
 import { createMethods, type McpMethodsOptions, SESSION_VERSIONS } from './methods.ts'
@@ -12,7 +13,6 @@ import { headerMismatch } from './param-headers.ts'
 import * as protocol from './protocol.ts'
 
 export interface McpEndpointOptions extends McpMethodsOptions {
-  clients: Clients
   streams: Set<unknown>
   logger: Logger
 }
@@ -20,8 +20,8 @@ export interface McpEndpointOptions extends McpMethodsOptions {
 type Message = Readonly<{ jsonrpc?: unknown; id?: RequestId; method?: unknown; params?: unknown }>
 
 interface OpenSession {
-  /** The session's owner; for anyone else it does not exist. */
-  clientKey: string
+  /** For anyone else it does not exist. */
+  client: Client
   session: protocol.Session
   /** The SDK's, which knows everything about the streams of a session. */
   transport: sdk.WebStandardStreamableHTTPServerTransport
@@ -32,7 +32,7 @@ interface OpenSession {
 
 /** The tools as an MCP server over Streamable HTTP. */
 export function createMcpEndpoint(options: McpEndpointOptions) {
-  const { clients, streams, logger, executor } = options
+  const { streams, logger, executor } = options
   const methods = createMethods(options)
   /** The least recently used first. */
   const sessions = new Map<string, OpenSession>()
@@ -59,7 +59,7 @@ export function createMcpEndpoint(options: McpEndpointOptions) {
     if (isListening && streams.size >= MAX_STREAMS)
       return refused(503, 'Too many streams: try again later', { id })
     const caller = http.callerOf(c)
-    const exchange = exchangeWith(() => caller.abort(new http.Disconnected()))
+    const exchange = exchangeWith(() => caller.abort(new http.Disconnected()), c.env.outgoing)
     if (isListening) streams.add(exchange)
     const request: protocol.McpRequest = {
       id,
@@ -69,11 +69,8 @@ export function createMcpEndpoint(options: McpEndpointOptions) {
       caller,
       startedAt,
       header,
+      client,
       session: undefined,
-      // Looked up every time: rights can change while it runs.
-      get client() {
-        return clients.named(client.key)
-      },
       notify: (method, params) => exchange.send({ jsonrpc: '2.0', method, params }),
     }
     void methods
@@ -96,7 +93,7 @@ export function createMcpEndpoint(options: McpEndpointOptions) {
     if (id === undefined) return refused(405, 'Method not allowed without a session', {}, { allow: 'POST' })
     const open = sessions.get(id)
     // As the protocol requires: the client starts over.
-    if (open?.clientKey !== c.env.client.key) return refused(404, 'Session not found: initialize again')
+    if (open?.client.key !== c.env.client.key) return refused(404, 'Session not found: initialize again')
     sessions.delete(id)
     sessions.set(id, open)
     if (c.req.method !== 'GET') return post(c, open, message)
@@ -135,7 +132,7 @@ export function createMcpEndpoint(options: McpEndpointOptions) {
     }
     if (sessions.size >= MAX_MCP_SESSIONS)
       return refused(503, 'Too many sessions: try again later', { id: message.id })
-    const { key } = c.env.client
+    const { client } = c.env
     const session = protocol.newSession((method, params) => void peer.notify(method, params))
     const transport = new sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => session.id,
@@ -143,7 +140,7 @@ export function createMcpEndpoint(options: McpEndpointOptions) {
       keepAliveMs: HEARTBEAT_MS,
     })
     const peer: Peer = new Peer(transport, {
-      methods: methods.begin(session, () => clients.named(key)),
+      methods: methods.begin(session, client),
       onError: error => logger.debug({ error: safeText(error.message) }, 'MCP client problem'),
       onClose: () => {
         sessions.delete(session.id)
@@ -151,7 +148,7 @@ export function createMcpEndpoint(options: McpEndpointOptions) {
         return new http.Disconnected('Connection closed')
       },
     })
-    const open = { clientKey: key, session, transport, peer, usedAt: Date.now(), isListening: false }
+    const open = { client, session, transport, peer, usedAt: Date.now(), isListening: false }
     sessions.set(session.id, open)
     return post(c, open, message)
   }
@@ -170,10 +167,10 @@ export function createMcpEndpoint(options: McpEndpointOptions) {
 
     async handle(c: http.RequestContext): Promise<Response> {
       const startedAt = executor.clock.now()
-      if (isClosed) return http.shuttingDown()
+      if (isClosed) throw http.shuttingDown()
       if (c.req.method !== 'POST') return inSession(c)
       if (!sdk.isJsonContentType(http.headerOf(c, 'content-type') ?? null))
-        return http.failure(415, 'The Content-Type must be application/json')
+        throw http.refusal(415, 'The Content-Type must be application/json')
       const notJson = (problem: string) => {
         const res = refused(400, `Parse error: ${problem}`, { code: protocol.PARSE_ERROR })
         return new HTTPException(400, { res })
@@ -209,7 +206,7 @@ function isPlainlyNewest(message: Message, version: string | undefined, method: 
 }
 
 /** The response to one request: plain JSON, or a stream if anything is sent before the answer, or that takes long. */
-function exchangeWith(onGone: () => void) {
+function exchangeWith(onGone: () => void, outgoing: ServerResponse | undefined) {
   let isOpen = true
   let stream: http.EventStream | undefined
   let respond: (response: Response) => void = () => {}
@@ -217,7 +214,7 @@ function exchangeWith(onGone: () => void) {
     respond = resolve
   })
   const toStream = () => {
-    stream ??= new http.EventStream(() => isOpen && onGone())
+    stream ??= new http.EventStream(() => isOpen && onGone(), outgoing)
     respond(stream.response)
     return stream
   }

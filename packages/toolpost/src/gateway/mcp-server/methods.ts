@@ -17,6 +17,14 @@ import { ClientCalls } from './client-calls.ts'
 import * as protocol from './protocol.ts'
 import { toolEntries } from './tool-list.ts'
 
+/** Someone who is told of changes. */
+interface Follower {
+  readonly lists: readonly string[]
+  /** By URI. */
+  readonly followed: { has(uri: string): boolean }
+  notify(method: string, params: object): void
+}
+
 type McpRequest = protocol.McpRequest
 type McpMethod = (params: Params, request: McpRequest) => object | Promise<object>
 
@@ -51,7 +59,6 @@ const CAPABILITIES = {
   completions: {},
   logging: {},
 }
-const LISTS = ['tools', 'resources', 'prompts'] as const
 const TYPES = { resources: 'Resource', templates: 'ResourceTemplate', prompts: 'Prompt' } as const
 const LISTEN = 'subscriptions/listen'
 const NEWEST_ONLY = /^(server\/discover|subscriptions\/listen|tasks\/.*)$/
@@ -65,11 +72,10 @@ export function createMethods(options: McpMethodsOptions) {
   const { executor, calls, catalog = new Catalog(), whenListed, offer } = options
   const { tools } = executor
   const clientCalls = new ClientCalls()
-  const sessions = new Set<protocol.Session>()
-  /** What `subscriptions/listen` requests want to hear of. */
-  const subscriptions = new Set<{ request: McpRequest; lists: readonly string[]; uris: readonly string[] }>()
+  /** Sessions, and `subscriptions/listen` requests: which lists and resources they want to hear of. */
+  const followers = new Set<Follower>()
   const closing = new AbortController()
-  const stops = LISTS.flatMap(kind => {
+  const stops = protocol.LISTS.flatMap(kind => {
     const { soon, stop } = coalesced(() => tell(`notifications/${kind}/list_changed`, { kind }))
     return [stop, kind === 'tools' ? tools.onChange(soon) : catalog.on(kind, soon)]
   })
@@ -78,11 +84,8 @@ export function createMethods(options: McpMethodsOptions) {
   /** Notifies sessions and subscriptions of a change: of a kind of list, or of one resource. */
   function tell(method: string, { kind = '', uri }: { kind?: string; uri?: string }): void {
     const params = uri === undefined ? {} : { uri }
-    for (const { notify, followed } of sessions)
-      if (uri === undefined || followed.has(uri)) notify(method, params)
-    for (const { request, lists, uris } of subscriptions)
-      if (lists.includes(kind) || (uri !== undefined && uris.includes(uri)))
-        request.notify(method, { ...params, _meta: { [sdk.SUBSCRIPTION_ID_META_KEY]: request.id } })
+    for (const { notify, lists, followed } of followers)
+      if (uri === undefined ? lists.includes(kind) : followed.has(uri)) notify(method, params)
   }
 
   function instructions(client: Client | undefined): { instructions?: string } {
@@ -136,21 +139,22 @@ export function createMethods(options: McpMethodsOptions) {
     const access = request.client?.access('resources')
     const few = wanted.slice(0, MAX_FOLLOWED)
     const uris = access ? await catalog.allowed(few, access) : few
-    const lists = LISTS.filter(kind => notifications[`${kind}ListChanged`] === true)
+    const lists = protocol.LISTS.filter(kind => notifications[`${kind}ListChanged`] === true)
     const honored = {
       ...Object.fromEntries(lists.map(kind => [`${kind}ListChanged`, true])),
       ...(uris.length > 0 && { resourceSubscriptions: uris }),
     }
     const _meta = { [sdk.SUBSCRIPTION_ID_META_KEY]: request.id }
     const following = Promise.all(uris.map(uri => catalog.follow(uri).catch(() => () => {})))
-    const subscription = { request, lists, uris }
-    subscriptions.add(subscription)
+    const notify = (method: string, params: object) => request.notify(method, { ...params, _meta })
+    const follower = { lists, followed: new Set(uris), notify }
+    followers.add(follower)
     // What is acknowledged is in force, unless a server takes long to say so.
     await Promise.race([following, pause(FOLLOWING_MS, undefined, { ref: false })])
-    request.notify('notifications/subscriptions/acknowledged', { notifications: honored, _meta })
+    notify('notifications/subscriptions/acknowledged', { notifications: honored })
     const closed = AbortSignal.any([request.caller.signal, closing.signal])
     if (Object.keys(honored).length > 0) await unlessAborted(new Promise(() => {}), closed).catch(() => {})
-    subscriptions.delete(subscription)
+    followers.delete(follower)
     for (const stop of await following) stop()
     return { _meta }
   }
@@ -256,18 +260,23 @@ export function createMethods(options: McpMethodsOptions) {
     answer,
 
     /** The methods for a connection that begins now: of a session, until a request says that it is of the newest protocol. */
-    begin(session: protocol.Session, client: () => Client | undefined): Readonly<Record<string, Method>> {
-      sessions.add(session)
+    begin(session: protocol.Session, client?: Client): Readonly<Record<string, Method>> {
+      followers.add(session)
       const answerIn: Method = async (params, { id, method, signal, extra, notify, request }) => {
         const meta = protocol.metaIn(params)
         const headers = (extra as { request?: Request } | undefined)?.request?.headers
         const caller = onSignal(signal)
         const answered = async () => {
           const result = await answer({
-            ...{ id, method, params, meta, notify, request, caller, startedAt: undefined },
-            get client() {
-              return client()
-            },
+            id,
+            method,
+            params,
+            meta,
+            notify,
+            request,
+            caller,
+            client,
+            startedAt: undefined,
             header: name => headers?.get(name) ?? undefined,
             session: meta[sdk.PROTOCOL_VERSION_META_KEY] === undefined ? session : undefined,
           })
@@ -283,7 +292,7 @@ export function createMethods(options: McpMethodsOptions) {
     },
 
     end(session: protocol.Session): void {
-      sessions.delete(session)
+      followers.delete(session)
       for (const stop of session.followed.values()) stop()
       session.followed.clear()
     },

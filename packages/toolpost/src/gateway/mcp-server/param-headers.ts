@@ -6,8 +6,12 @@ import { inputSchemaOf } from '../tool-info.ts'
 
 /** Which parameter of a method the header `Mcp-Name` mirrors. */
 const NAMES: Readonly<Record<string, string>> = {
-  ...{ 'tools/call': 'name', 'prompts/get': 'name', 'resources/read': 'uri' },
-  ...{ 'tasks/get': 'taskId', 'tasks/update': 'taskId', 'tasks/cancel': 'taskId' },
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
 }
 
 const known = new WeakMap<Tool, ReturnType<typeof headerParameters>['parameters']>()

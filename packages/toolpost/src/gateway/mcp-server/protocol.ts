@@ -20,6 +20,9 @@ export const MISSING_CAPABILITY = -32_021
 
 export const LOG_LEVELS = 'debug info notice warning error critical alert emergency'.split(' ')
 
+/** The kinds of lists that clients are told of when they change. */
+export const LISTS = ['tools', 'resources', 'prompts'] as const
+
 export type Session = ReturnType<typeof newSession>
 
 /** A client of a 2025 protocol, from `initialize`, which sets its version, until it is gone. */
@@ -27,6 +30,7 @@ export function newSession(notify: (method: string, params?: object) => void) {
   return {
     id: randomUUID(),
     notify,
+    lists: LISTS,
     capabilities: {} as sdk.ClientCapabilities,
     version: '',
     /** Its minimum log level. */
@@ -76,7 +80,8 @@ export function newestResult(method: string, result: Params): Params {
   const { resultType = 'complete', _meta } = result
   const meta = isRecord(_meta) ? { ...SERVER_META, ..._meta } : SERVER_META
   const isCacheable = resultType === 'complete' && CACHEABLE.test(method)
-  return { ...(isCacheable && { ttlMs: 0, cacheScope: 'private' }), ...result, resultType, _meta: meta }
+  const hints = isCacheable ? { ttlMs: 0, cacheScope: 'private', ...result } : result
+  return { ...hints, resultType, _meta: meta }
 }
 
 export function invalid(problem: string): RpcError {

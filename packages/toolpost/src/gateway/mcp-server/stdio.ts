@@ -37,7 +37,7 @@ export async function serveTools(options: StdioOptions): Promise<void> {
     if (session.version !== '') void peer.notify(method, params)
   })
   const peer: Peer = new Peer(lineTransport(stdin, stdout), {
-    methods: methods.begin(session, () => undefined),
+    methods: methods.begin(session),
     onError: error => logger.warn({ error: safeText(error.message) }, 'MCP client problem'),
     onClose: () => {
       methods.end(session)

@@ -1,7 +1,7 @@
 import { type CallQuery, FilterError, parseQuery } from '../../history/query.ts'
 import type { Client } from '../clients.ts'
 import type { GatewayContext } from '../context.ts'
-import { type App, content, json, noContent, refusal } from '../http.ts'
+import { type App, content, json, refusal } from '../http.ts'
 import { RECENT_CALLS } from '../limits.ts'
 
 /** Past and running calls. */
@@ -33,7 +33,7 @@ export function addCallRoutes(app: App, { log }: GatewayContext): void {
     const found = log.find(serial)
     if (!found || !c.env.client.sees(found.call)) throw refusal(404, `Call ${serial} is not running`)
     found.cancel()
-    return noContent()
+    return c.body(null, 204)
   })
 
   /** All matching calls as JSON lines, page by page, at the client's pace. */

@@ -53,7 +53,7 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
     const { id } = await find(c)
     if (busy.has(id)) throw refusal(409, STILL_ANSWERING)
     archive.remove(id)
-    return http.noContent()
+    return c.body(null, 204)
   })
   app.post('/api/chat', async c => {
     const { client } = c.env
@@ -66,13 +66,13 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
       throw refusal(400, "'turn' must be a whole number, 0 or greater")
     if (model !== undefined && client.isNamed)
       throw refusal(403, "Only the gateway's own token can choose a model")
-    if (calls.isDraining) return http.shuttingDown()
+    if (calls.isDraining) throw http.shuttingDown()
     const answerer = await answererFor(model, source)
     // An unknown id, or another client's, starts a new conversation under another id.
     const known = await archive.get(client.name, String((body as http.Body).conversation))
     const id = known?.id ?? `${client.isNamed ? `${client.name}/` : ''}${randomUUID()}`
     if (busy.has(id)) throw refusal(409, STILL_ANSWERING)
-    if (busy.size >= limits.MAX_CHATS) return http.busy('Too many questions at once')
+    if (busy.size >= limits.MAX_CHATS) throw http.busy('Too many questions at once')
     busy.add(id)
     const caller = http.onSignal(c.req.raw.signal)
     const stream = new http.EventStream(() => caller.abort(), c.env.outgoing)
@@ -102,12 +102,17 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
     let dialogue: unknown
     const send = <Type extends keyof ChatEvents>(event: Type, data: ChatEvents[Type]) =>
       stream.write(http.eventText(event, data))
-    const said = messagesOf(before, result => executor.text(result))
     const ask = async () => {
+      const said = messagesOf(before, result => executor.text(result))
       const answered = answerer.client.ask(
         [{ role: 'system', content: instructions }, ...said, { role: 'user', content: message }],
         {
-          ...{ executor, origin: 'chat', caller: client.caller, conversation, signal, meta: http.metaOf(c) },
+          executor,
+          origin: 'chat',
+          caller: client.caller,
+          conversation,
+          signal,
+          meta: http.metaOf(c),
           ask: questions.askIn(c),
           // Read when the question is asked: tools may still be connecting.
           get tools() {

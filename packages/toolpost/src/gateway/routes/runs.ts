@@ -33,12 +33,12 @@ export function addRunRoutes(app: http.App, { calls, source }: GatewayContext): 
   app.get('/api/runs/:id', async c => json((await find(c)).run))
   app.delete('/api/runs/:id', async c => {
     const { runs, run } = await find(c)
-    if (await runs.durable.cancel(run.id).catch(unreachable)) return http.noContent()
+    if (await runs.durable.cancel(run.id).catch(unreachable)) return c.body(null, 204)
     throw refusal(409, `The run has ended: ${(await find(c)).run.state}`)
   })
   app.post('/api/runs/:id/again', async c => {
     const { runs, run } = await find(c)
-    if (calls.isDraining) return http.shuttingDown()
+    if (calls.isDraining) throw http.shuttingDown()
     const { client } = c.env
     const about = { caller: client.caller, among: client.among(runs.nameOf(run)), origin: 'http' }
     const again = await runs.again(run.id, { ...about, meta: http.metaOf(c) }).catch(unreachable)
@@ -109,7 +109,7 @@ export async function durableCall(
   const result = await unlessAborted(Promise.race([accepted.result, ...waits]), signal).catch(() => {})
   if (result) return resultAnswer(result)
   if (waitMs !== undefined) return acceptedAnswer(runs, accepted, isAsync)
-  return busy(`Toolpost is shutting down; the run continues: GET ${locationOf(accepted.id)}`)
+  throw busy(`Toolpost is shutting down; the run continues: GET ${locationOf(accepted.id)}`)
 }
 
 /** A failed tool is a normal response, except where HTTP has a status for it. */

@@ -101,7 +101,7 @@ export function addServerRoutes(app: App, { source, calls }: GatewayContext): vo
     if (!login) throw refusal(404, `No server '${name}' to log in to`)
     try {
       // As the browser sees it; the guard has checked both headers.
-      const address = headerOf(c, 'origin') ?? `http://${hostOf(c.req.raw)}`
+      const address = headerOf(c, 'origin') ?? `http://${hostOf(c.req.raw, c.env)}`
       if (login.isInteractive) return json({ url: await login.begin(address + REDIRECT_PATH) })
       await login.signIn()
       return json({})
@@ -125,8 +125,8 @@ export function addServerRoutes(app: App, { source, calls }: GatewayContext): vo
         server === c.req.param('name') && (access?.(server, key) ?? true)
       return (await catalog?.list(kind, isSeen))?.entries.slice(0, MAX_OFFERED) ?? []
     }
-    const [resources, templates] = [await list('resources'), await list('templates')]
-    return json({ resources, templates, prompts: await list('prompts') })
+    const resources = await list('resources')
+    return json({ resources, templates: await list('templates'), prompts: await list('prompts') })
   })
   app.post('/api/resources/read', async c => {
     const { uri } = await bodyOf<{ uri: string }>(c, { uri: 'string' })

@@ -37,7 +37,7 @@ async function callTool(c: http.RequestContext, name: string, context: GatewayCo
   const timeoutMs = timeoutOf(headerOf(c, 'x-timeout-ms'))
   const wish = durableWish(c)
   const args = (await http.readJson(c)) ?? {}
-  if (calls.isDraining) return http.shuttingDown()
+  if (calls.isDraining) throw http.shuttingDown()
   const caller = http.callerOf(c)
   const { signal } = caller
   if (source.waitWhileStarting && !executor.tools.findTool(name)) {
