@@ -21,7 +21,7 @@ export function compose(interceptors: readonly Interceptor[], invoke: Chain): Ch
   if (interceptors.length === 0) return invoke
   const chain = interceptors.reduceRight<Chain>((inner, interceptor) => around(interceptor, inner), invoke)
   return context => {
-    context.enterInterceptors()
+    context.enteredAt = context.services.clock.now()
     const answer = chain(context)
     return context.options.signal ? unlessCancelled(context, answer) : answer
   }

@@ -4,8 +4,9 @@ import { safeText } from '../logging/safe-value.ts'
 import { type Ask, type AskedBy, type Caller, QUESTION_MS } from '../tools/caller.ts'
 import type { InvokeOptions, Progress, ServerRequest, Tool } from '../tools/tool.ts'
 import type { McpOrigin } from '../tools/tool-manager.ts'
+import { rounded } from '../util/clock.ts'
 import { describeThrown, quietly } from '../util/quietly.ts'
-import { cancelled, classifyError, Failure, toolError } from './failure.ts'
+import { cancelled, classifyError, type Failure, toolError, unexpected } from './failure.ts'
 import type { Plan } from './fit.ts'
 import type { CallEvent } from './observers.ts'
 import type { RunOptions, Services, TypedCall } from './options.ts'
@@ -69,7 +70,6 @@ export class CallContext implements InvokeOptions {
   /** When it reached the interceptors, if there are any, and when it left them. */
   enteredAt: number | undefined = undefined
   #leftAt: number | undefined = undefined
-  #markedAt: number
   #frozen: unknown = undefined
   #meta: Record<string, unknown> | undefined = undefined
   /** How long the running work may take without progress, and how long with what it reported. */
@@ -108,7 +108,6 @@ export class CallContext implements InvokeOptions {
       this.options = NO_OPTIONS
       this.failure = toolError(`The call cannot be read: ${describeThrown(error)}`)
     }
-    this.#markedAt = this.startedAt
   }
 
   /** The arguments, fitted and validated, frozen; as given if the call cannot run. The tool gets what was seen here. */
@@ -138,16 +137,7 @@ export class CallContext implements InvokeOptions {
 
   /** Notes when an observed call leaves a stage. */
   mark(name: string): void {
-    if (!this.event) return
-    const start_ms = rounded(this.#markedAt - this.startedAt)
-    this.#markedAt = this.services.clock.now()
-    const duration_ms = rounded(this.#markedAt - this.startedAt - start_ms)
-    this.event.stages?.push({ name, start_ms, duration_ms })
-  }
-
-  enterInterceptors(): void {
-    // The end of the stage before was just marked if the call is observed.
-    this.enteredAt = this.event ? this.#markedAt : this.services.clock.now()
+    if (this.event) this.services.observers.mark(this, name)
   }
 
   /** Counts the time since it reached the interceptors, if it has not left them yet, as a wait. */
@@ -163,12 +153,13 @@ export class CallContext implements InvokeOptions {
     this.#stepMs = timeLimit(this.timeoutMs, this.tool, this.services.timeoutMs)
     this.#limitMs = this.#stepMs
     this.deadlineAt = (this.#leftAt ?? this.startedAt) + this.#limitMs
-    return new Promise(resolve => {
-      this.#settle = settle
+    const answer = new Promise<T>(resolve => {
       this.#resolve = resolve
-      this.services.deadlines.add(this)
-      void this.#work(work)
     })
+    this.#settle = settle
+    this.services.deadlines.add(this)
+    void this.#work(work)
+    return answer
   }
 
   async #work(work: Work): Promise<void> {
@@ -187,13 +178,19 @@ export class CallContext implements InvokeOptions {
     if (this.#holds > 0) this.#endHold()
     this.#settle = undefined
     this.services.deadlines.remove(this)
-    this.#resolve?.(settle(this, failure, value) as never)
+    let answer: unknown
+    try {
+      answer = settle(this, failure, value)
+    } catch (error) {
+      answer = settle(this, unexpected(error))
+    }
+    this.#resolve?.(answer as never)
     return true
   }
 
   expire(): void {
     const problem = `timed out after ${Math.round(this.#limitMs)} ms`
-    if (this.#end(new Failure('timeout', `Tool '${this.name}' ${problem}`))) this.#abort(problem)
+    if (this.#end({ code: 'timeout', error: `Tool '${this.name}' ${problem}` })) this.#abort(problem)
   }
 
   /** Cancels the call at any stage, as its caller could. */
@@ -301,8 +298,6 @@ export class CallContext implements InvokeOptions {
     return callback && ((value?: unknown) => quietly(() => callback(value), onError))
   }
 }
-
-const rounded = (ms: number) => Math.round(ms * 1_000) / 1_000
 
 /** A deep copy of plain data. Other objects, such as dates, are kept as they are. */
 function copy(value: unknown, seal: (copied: object) => object): unknown {

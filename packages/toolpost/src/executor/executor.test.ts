@@ -1,6 +1,6 @@
 import parsePrometheus from 'parse-prometheus-text-format'
 import { describe, expect, it } from 'vitest'
-import { type CallEvent, defineTool, type Tool, ToolExecutor, ToolManager } from '../index.ts'
+import { type CallEvent, type Tool, ToolExecutor, ToolManager } from '../index.ts'
 import { policy } from '../interceptors/index.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { fakeClock, recordingLogger } from '../testing/index.ts'
@@ -25,15 +25,6 @@ describe('the executor', () => {
     expect(await executor.run({ tool: tool('t', () => 'given'), args: {} })).toMatchObject({
       result: 'given',
     })
-  })
-
-  it('types the arguments of a tool object', async () => {
-    const schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as const
-    const next = defineTool({ name: 'next', description: 'x', schema, handler: ({ n }) => n + 1 })
-    const { executor } = setUp(next)
-    // @ts-expect-error: a string is not a number
-    expect(await executor.run({ tool: next, args: { n: 'x' } })).toMatchObject({ code: 'invalid_arguments' })
-    expect(await executor.run({ tool: next, args: { n: 1 } })).toMatchObject({ result: 2 })
   })
 
   it('says that a tool which blocked the event loop missed its deadline', async () => {

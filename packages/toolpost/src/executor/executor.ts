@@ -8,7 +8,6 @@ import { CallContext, type DryRun } from './context.ts'
 import { cancelled, unexpected } from './failure.ts'
 import { find, redefined } from './find.ts'
 import { fit } from './fit.ts'
-import { logCall } from './log.ts'
 import { Metrics } from './metrics.ts'
 import { modelText } from './model-text.ts'
 import type { CallObserver, ObserveOptions } from './observers.ts'
@@ -90,14 +89,16 @@ export class ToolExecutor {
   async #take(context: CallContext): Promise<ToolResult> {
     let result: ToolResult
     try {
-      if (!context.dryRun) this.metrics.begin()
-      if (!context.dryRun) this.#services.observers.begin(context)
+      if (!context.dryRun) {
+        this.metrics.begin()
+        this.#services.observers.begin(context)
+      }
       context.failure ??= find(context)
       context.mark('find')
       if (!context.failure) {
         const unfit = fit(context)
         // Usually ready at once, and an await costs a tenth of a call.
-        context.failure = unfit instanceof Promise ? await unfit : unfit
+        context.failure = unfit && 'then' in unfit ? await unfit : unfit
         context.mark('fit')
       }
       result = await this.#chain(context)
@@ -122,19 +123,21 @@ export class ToolExecutor {
 
   /** Completes, counts and logs the result: exactly once per call. */
   #finish(context: CallContext, answer: ToolResult): ToolResult {
-    context.leaveInterceptors()
     // An interceptor may have answered with the result of another call.
     const result = answer === context.result ? answer : { ...answer }
-    const { id, repairs, waitedMs, enteredAt, options } = context
-    if (enteredAt !== undefined) result.execution_time_ms = context.elapsedMs
+    if (context.enteredAt !== undefined) {
+      context.leaveInterceptors()
+      result.execution_time_ms = context.elapsedMs
+    }
+    const { id, repairs, waitedMs, options } = context
     if (id !== undefined) result.tool_call_id = id
     if (repairs) result.repairs = repairs
     if (waitedMs >= 1) result.waited_ms = Math.round(waitedMs)
     if (options.signal) unwatch(options.signal, context)
     if (context.dryRun) return result
     this.metrics.end(context, result)
-    logCall(context, result)
-    this.#services.observers.end(context, result)
+    this.#services.log?.(context, result)
+    if (context.event) this.#services.observers.end(context.event, context, result)
     return result
   }
 }

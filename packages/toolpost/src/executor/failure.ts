@@ -12,40 +12,37 @@ import { shortText } from '../util/text.ts'
 const MAX_REASON_CHARS = 500
 
 /** Why a stage stopped a call. Passed on as a value; no stage throws. */
-export class Failure {
+export interface Failure {
   readonly code: FailureCode
   readonly error: string
-  readonly diagnosis: Diagnosis | undefined
+  readonly diagnosis?: Diagnosis | undefined
   /** When to retry, if known. */
-  readonly retryAfterMs: number | undefined
-
-  constructor(code: FailureCode, error: string, diagnosis?: Diagnosis, retryAfterMs?: number) {
-    this.code = code
-    this.error = error
-    this.diagnosis = diagnosis
-    this.retryAfterMs = retryAfterMs
-  }
+  readonly retryAfterMs?: number | undefined
 }
 
 export function invalidArguments(problems: readonly string[], tool: Tool): Failure {
   const required = requiredArguments(jsonSchemaOf(tool))
   const diagnosis = { ...(required !== '' && { required }), signature: signatureOf(tool) }
-  return new Failure('invalid_arguments', `Invalid parameters: ${problems.join('; ')}`, diagnosis)
+  return { code: 'invalid_arguments', error: `Invalid parameters: ${problems.join('; ')}`, diagnosis }
 }
 
 /** Shortened, because the reason may quote the schema. */
 export function invalidSchema(name: string, reason: string): Failure {
   const why = shortText(reason, MAX_REASON_CHARS)
-  return new Failure('invalid_schema', `Tool '${name}' has an unusable schema: ${why}`)
+  return { code: 'invalid_schema', error: `Tool '${name}' has an unusable schema: ${why}` }
 }
 
-export const cancelled = (name: string) => new Failure('cancelled', `Tool '${name}' was cancelled`)
+export function cancelled(name: string): Failure {
+  return { code: 'cancelled', error: `Tool '${name}' was cancelled` }
+}
 
-export const unavailable = (name: string, cause: string, diagnosis?: Diagnosis) =>
-  new Failure('unavailable', `The ${name} service is unavailable: ${cause}`, diagnosis)
+export function unavailable(name: string, cause: string, diagnosis?: Diagnosis): Failure {
+  return { code: 'unavailable', error: `The ${name} service is unavailable: ${cause}`, diagnosis }
+}
 
-export const toolError = (message: string, diagnosis?: Diagnosis) =>
-  new Failure('tool_error', message, diagnosis)
+export function toolError(error: string, diagnosis?: Diagnosis): Failure {
+  return { code: 'tool_error', error, diagnosis }
+}
 
 /** For values that throw when they are read. */
 export const unexpected = (error: unknown) =>
@@ -70,8 +67,10 @@ export function classifyError(error: unknown, tool: Tool): Failure {
 }
 
 function classify(error: unknown, tool: Tool): Failure {
-  if (error instanceof ToolFailureError)
-    return new Failure(error.code, error.message, error.diagnosis, error.retryAfterMs)
+  if (error instanceof ToolFailureError) {
+    const { code, message, diagnosis, retryAfterMs } = error
+    return { code, error: message, diagnosis, retryAfterMs }
+  }
   const chain = causesOf(error)
   const causes = chain.map(each => messageOf(each, tool))
   const gone = chain.findIndex(isConnectionError)

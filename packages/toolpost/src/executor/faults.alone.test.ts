@@ -21,16 +21,18 @@ describe('results that JSON cannot say', () => {
     ['a bigint inside', { n: 5n }, '{"n":"5"}'],
     ['a map', new Map([['a', 1]]), '[["a",1]]'],
     ['an error', { e: new Error('x') }, '{"e":{"name":"Error","message":"x"}}'],
+    ['an object that has no JSON', { toJSON: () => undefined }, '(no result)'],
     ['a lone surrogate', 'a\ud800b', 'a\ufffdb'],
   ])('[F24 F31 F32] have a defined text: %s', async (_what, value, text) => {
     expect(await setup(() => value).executor.execute('subject', {})).toBe(text)
   })
 
-  it('[F32] nested 100,000 deep, or branching without end, are JSON that says what is left out', async () => {
+  it('[F32] nested 100,000 deep, branching without end, or with 4,000,000,000 holes, are JSON that says what is left out', async () => {
     const nested = (levels: number, around: (inner: unknown) => unknown) =>
       Array.from({ length: levels }).reduce<unknown>(around, 1)
     const branching = nested(100, inner => ({ left: inner, right: inner }))
-    for (const value of [nested(100_000, inner => [inner]), branching]) {
+    const holes = Object.assign([], { length: 4e9 })
+    for (const value of [nested(100_000, inner => [inner]), branching, holes]) {
       const { executor, logger, run } = setup(() => value)
       expect(executor.text(await run({}))).toMatch(/\[…\]|bytes left out/)
       expect(logger.text().length).toBeLessThan(20_000)

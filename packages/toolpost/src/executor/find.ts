@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein'
 import type { Tool } from '../tools/tool.ts'
 import type { CallContext } from './context.ts'
-import { Failure } from './failure.ts'
+import type { Failure } from './failure.ts'
 
 /** Names can be anything, so longer ones are not compared. */
 const MAX_COMPARED_LENGTH = 64
@@ -17,7 +17,7 @@ export function find(context: CallContext): Failure | undefined {
   // By name: an offered tool may have been replaced since, when its server reconnected.
   if (!tool || (!extra && among && !among.some(offered => offered.name === tool.name))) {
     const suggestions = similarNames(name, among ?? services.tools.getTools())
-    return new Failure('unknown_tool', `Tool '${name}' not found`, { suggestions })
+    return { code: 'unknown_tool', error: `Tool '${name}' not found`, diagnosis: { suggestions } }
   }
   context.tool = tool
   const origin = services.tools.originOf(tool)
@@ -33,7 +33,8 @@ export function find(context: CallContext): Failure | undefined {
 export function redefined({ name, tool, options, services }: CallContext): Failure | undefined {
   const now = options.also?.find(each => each.name === name) ?? services.tools.findTool(name)
   if (now === tool || (now && tool && definition(now) === definition(tool))) return undefined
-  return new Failure('denied', `Tool '${name}' was denied: its definition changed while the call waited`)
+  const why = 'its definition changed while the call waited'
+  return { code: 'denied', error: `Tool '${name}' was denied: ${why}` }
 }
 
 const definition = ({ name, description, schema, readOnly, destructive, idempotent }: Tool) =>

@@ -1,6 +1,6 @@
 import type { Logger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
-import { compileSchema, ENDLESS_REFERENCES } from '../schema/compile.ts'
+import { type CompiledSchema, compileSchema, ENDLESS_REFERENCES } from '../schema/compile.ts'
 import { foldedName, joinPlace } from '../schema/explain.ts'
 import {
   isLangChainTool,
@@ -16,20 +16,18 @@ import type { Tool } from '../tools/tool.ts'
 import { isObjectLike, isRecord } from '../util/guards.ts'
 import { describeThrown } from '../util/quietly.ts'
 import type { CallContext } from './context.ts'
-import { Failure, invalidArguments, invalidSchema } from './failure.ts'
+import { type Failure, invalidArguments, invalidSchema } from './failure.ts'
 import { parseJsonText } from './json-text.ts'
 import { namingOf, withServerNames } from './names.ts'
 import type { Arguments } from './repair.ts'
-import { argumentsFromText, measureArguments, type Validated, validateArguments } from './validate.ts'
+import { argumentsFromText, measureArguments, validateArguments } from './validate.ts'
 
 /** Arguments that need repairs are validated repeatedly. */
 const REPAIR_FACTOR = 10
 const MAX_REPORTED = 10
 
-/** What the executor works out about a tool on its first call. Rejects if its schema is unusable. */
-async function makePlan(tool: Tool, logger: Logger) {
-  const schema = jsonSchemaOf(tool)
-  const compiled = await compileSchema(schema)
+/** What the executor works out about a tool on its first call. */
+function makePlan(tool: Tool, schema: JsonSchema, compiled: CompiledSchema, logger: Logger) {
   const message = 'Pattern left to the tool: it cannot be checked in linear time'
   for (const pattern of [...compiled.leftOut].slice(0, MAX_REPORTED))
     logger.warn({ tool: tool.name, pattern: safeText(pattern) }, message)
@@ -47,7 +45,7 @@ async function makePlan(tool: Tool, logger: Logger) {
   }
 }
 
-export type Plan = Awaited<ReturnType<typeof makePlan>>
+export type Plan = ReturnType<typeof makePlan>
 
 /** What a schema library objects to: https://standardschema.dev. The path consists of keys, or of objects with one. */
 type Issue = { message: string; path?: readonly unknown[] | undefined }
@@ -82,47 +80,46 @@ function singleInputOf(schema: JsonSchema): ((args: Arguments) => Arguments) | u
 
 type Unfit = Failure | undefined
 
-/** A promise while the plan is made, which other calls wait for too. */
-const plans = new WeakMap<Tool, Plan | Promise<Plan | Failure>>()
+const plans = new WeakMap<Tool, Plan>()
 
 /** Fit: names, repairs and validates the arguments; otherwise says why they do not fit. Usually synchronous. */
 export function fit(context: CallContext): Unfit | Promise<Unfit> {
-  const tool = context.tool as Tool
-  const known = plans.get(tool)
-  if (known && !(known instanceof Promise)) return fitTo(context, known)
-  const making =
-    known ??
-    makePlan(tool, context.services.logger).catch((error): Failure => {
-      // Not for ever: another time the machine may be less busy.
-      plans.delete(tool)
-      return invalidSchema(tool.name, describeThrown(error))
-    })
-  plans.set(tool, making)
-  return making.then(plan => {
-    if (plan instanceof Failure) return plan
-    plans.set(tool, plan)
-    return fitTo(context, plan)
-  })
+  const plan = plans.get(context.tool as Tool)
+  return plan ? fitTo(context, plan) : planAndFit(context, context.tool as Tool)
+}
+
+/** Not planned for ever if that fails: another time the machine may be less busy. */
+async function planAndFit(context: CallContext, tool: Tool): Promise<Unfit> {
+  try {
+    const schema = jsonSchemaOf(tool)
+    const compiled = await compileSchema(schema)
+    // Another call may have waited for it too.
+    if (!plans.has(tool)) plans.set(tool, makePlan(tool, schema, compiled, context.services.logger))
+  } catch (error) {
+    return invalidSchema(tool.name, describeThrown(error))
+  }
+  return fit(context)
 }
 
 function fitTo(context: CallContext, plan: Plan): Unfit | Promise<Unfit> {
   context.plan = plan
+  const { compiled, tool } = plan
   const repair = context.options.repair === true
   const given = repair ? opened(context, plan) : (context.given ?? {})
   const values = measureArguments(given)
-  if (typeof values === 'string') return invalidArguments([values], plan.tool)
+  if (typeof values === 'string') return invalidArguments([values], tool)
   const work = () => {
     const named = context.mcp ? withServerNames(given as Arguments, context, plan) : (given as Arguments)
     return validateArguments(plan, plan.singleInput ? plan.singleInput(named) : named, repair)
   }
-  try {
-    const made = plan.compiled.run(repair ? values * REPAIR_FACTOR : values, work)
-    if (!(made instanceof Promise)) return take(made, context, plan)
-    return made.then(each => take(each, context, plan)).catch(error => stopped(error, plan))
-  } catch (error) {
-    return stopped(error, plan)
-  }
+  if (compiled.isQuick(repair ? values * REPAIR_FACTOR : values)) return take(work(), context, plan)
+  return compiled.runLimited(work).then(
+    made => take(made, context, plan),
+    error => stopped(error, plan),
+  )
 }
+
+type Validated = ReturnType<typeof validateArguments>
 
 function take({ args, repairs, problems }: Validated, context: CallContext, plan: Plan) {
   if (repairs.length > 0) context.repairs = [...(context.repairs ?? []), ...repairs]

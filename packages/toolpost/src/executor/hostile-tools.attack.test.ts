@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { fakeClock, recordingLogger } from '../testing/index.ts'
 import type { InvokeOptions, Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
+import { ToolOutput } from '../tools/tool-output.ts'
 import { ToolExecutor } from './executor.ts'
 
 const uncaught: unknown[] = []
@@ -123,6 +124,8 @@ describe('what a tool returns', () => {
     ['has a then of its own', () => Object.defineProperty(Promise.resolve(1), 'then', forged), { result: 1 }],
     ['is a promise in a thenable', () => thenable(done => done(Promise.resolve('in'))), { result: 'in' }],
     ['is a proxy', untouchable, { code: 'tool_error' }],
+    ['has no prototype to read', () => new Proxy({}, { getPrototypeOf: boom }), { code: 'tool_error' }],
+    ['is an output without content', () => new ToolOutput(1, null as never), { code: 'tool_error' }],
   ]
 
   it.each(thenables)('[F52] has one answer, and nothing is kept, if it %s', async (_how, make, expected) => {

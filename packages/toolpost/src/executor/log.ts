@@ -1,6 +1,5 @@
 import type { FailureCode } from '../call/failure-codes.ts'
 import type { ToolResult } from '../call/tool-result.ts'
-import { silentLogger } from '../logging/logger.ts'
 import { safeText, safeValue } from '../logging/safe-value.ts'
 import type { CallContext } from './context.ts'
 
@@ -10,7 +9,6 @@ const WARNINGS: readonly FailureCode[] = ['unknown_tool', 'invalid_arguments', '
 /** Logs a call: `{tool, call_id, args, duration_ms, result}`, or `code` and `error` instead of `result`. */
 export function logCall(context: CallContext, result: ToolResult): void {
   const { logger, tools, slowMs } = context.services
-  if (logger === silentLogger) return
   const { id, given, origin, caller, options, waitedMs, noted } = context
   const { execution_time_ms, waited_ms, repairs, diagnosis } = result
   const tool = safeText(context.name)

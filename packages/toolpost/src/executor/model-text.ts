@@ -21,7 +21,7 @@ export function textOf(value: unknown): string {
   if (value === undefined) return '(no result)'
   if (typeof value === 'function' || typeof value === 'symbol') return `(a ${typeof value})`
   if (typeof value !== 'object') return String(value)
-  return JSON.stringify(plainCopy(value, READABLE).value)
+  return JSON.stringify(plainCopy(value, READABLE).value) ?? '(no result)'
 }
 
 /** Cuts where it hurts least: the beginning and the end of a long text say the most. */

@@ -1,12 +1,10 @@
 // The names MCP servers expect: @langchain/mcp-adapters passes on others ([E09]), docs/decisions/2026-11-15-argument-names.md
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { safeValue } from '../logging/safe-value.ts'
 import { foldedName } from '../schema/explain.ts'
 import { declaredNames, type JsonSchema, requiredOf, schemasOfPart } from '../schema/json-schema.ts'
 import type { ParameterNames } from '../tools/tool-manager.ts'
 import { grouped, isObjectLike, isRecord, ownValue } from '../util/guards.ts'
-import { packageRoot } from '../util/package-root.ts'
+import { packageJson } from '../util/package-root.ts'
 import type { CallContext } from './context.ts'
 import type { Plan } from './fit.ts'
 import type { Arguments } from './repair.ts'
@@ -18,8 +16,8 @@ let wellKnownNames: ParameterNames | undefined
 export function withServerNames(args: Arguments, { mcp, services }: CallContext, plan: Plan): Arguments {
   const { top, schema: root, tool } = plan
   const configured = ownValue(mcp?.parameterNames ?? {}, mcp?.name ?? '')
-  wellKnownNames ??= JSON.parse(readFileSync(join(packageRoot(), 'data', 'argument-names.json'), 'utf8'))
-  const wellKnown = ownValue(wellKnownNames ?? {}, mcp?.name ?? '')
+  wellKnownNames ??= packageJson('data/argument-names.json') as ParameterNames
+  const wellKnown = ownValue(wellKnownNames, mcp?.name ?? '')
   const lost: string[] = []
 
   const { names, isSilent } = namingOf(top)

@@ -2,6 +2,7 @@ import { callSerial } from '../call/call-serial.ts'
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { Progress } from '../tools/tool.ts'
+import { rounded } from '../util/clock.ts'
 import { quietly } from '../util/quietly.ts'
 import type { CallContext } from './context.ts'
 
@@ -64,12 +65,18 @@ export class Observers {
     this.#tell(context.event)
   }
 
+  /** Notes that a call has left a stage. */
+  mark({ event, elapsedMs }: CallContext, name: string): void {
+    const last = event?.stages?.at(-1)
+    const start_ms = last ? rounded(last.start_ms + last.duration_ms) : 0
+    event?.stages?.push({ name, start_ms, duration_ms: rounded(elapsedMs - start_ms) })
+  }
+
   progress(serial: string, progress: Progress): void {
     for (const { onProgress } of this.#entries) quietly(() => onProgress?.(serial, progress))
   }
 
-  end({ event, noted: notes }: CallContext, result: ToolResult): void {
-    if (!event) return
+  end(event: CallEvent, { noted: notes }: CallContext, result: ToolResult): void {
     const { serial, call, origin, caller, startedAt, stages } = event
     this.#tell({ serial, call, origin, caller, startedAt, stages, notes, result })
   }

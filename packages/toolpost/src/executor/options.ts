@@ -1,10 +1,11 @@
-import type { Logger } from '../logging/logger.ts'
+import { type Logger, silentLogger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import type { Caller } from '../tools/caller.ts'
 import type { Progress, Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { ToolOutput } from '../tools/tool-output.ts'
 import { type Clock, systemClock } from '../util/clock.ts'
+import { logCall } from './log.ts'
 import { Observers } from './observers.ts'
 import { Deadlines, limitOf } from './time-box.ts'
 
@@ -28,11 +29,13 @@ export type Services = ReturnType<typeof servicesOf>
 /** What the calls of an executor share. */
 export function servicesOf(tools: ToolManager, options: ExecutorOptions) {
   const { clock = systemClock } = options
+  // A logger that fails, say on a full disk, must not turn a result into a failure.
+  const logger = quietLogger(options.logger)
   return {
     tools,
     clock,
-    // A logger that fails, say on a full disk, must not turn a result into a failure.
-    logger: quietLogger(options.logger),
+    logger,
+    log: logger === silentLogger ? undefined : logCall,
     timeoutMs: limitOf(options.timeoutMs) ?? DEFAULT_TIMEOUT_MS,
     slowMs: limitOf(options.slowMs) ?? DEFAULT_SLOW_MS,
     maxTextBytes: limitOf(options.maxTextBytes) ?? DEFAULT_MAX_TEXT_BYTES,

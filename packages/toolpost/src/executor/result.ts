@@ -15,7 +15,7 @@ export function resultOf(context: CallContext, failure: Failure | undefined, val
   context.result = result
   if (isObjectLike(value)) takeApart(value, result, context)
   const lateMs = startedAt + elapsedMs - deadlineAt
-  if (lateMs > 0.001) {
+  if (lateMs >= 1) {
     const deadline = `missed by ${Math.round(lateMs)} ms: the tool blocked the event loop`
     result.diagnosis = { deadline }
     context.warn(`Deadline ${deadline}`)
@@ -57,7 +57,7 @@ function hasTraps(value: unknown, depth = 0, walk = { left: MAX_READ }): boolean
   if (!isObjectLike(value) || ArrayBuffer.isView(value) || depth > COPIED.maxDepth || --walk.left < 0)
     return false
   if (types.isProxy(value)) return true
-  if (Array.isArray(value)) return value.some(entry => hasTraps(entry, depth + 1, walk))
+  if (Array.isArray(value)) return value.slice(0, MAX_READ).some(entry => hasTraps(entry, depth + 1, walk))
   return Object.keys(value).some(key => {
     const property = Object.getOwnPropertyDescriptor(value, key)
     return property?.get !== undefined || hasTraps(property?.value, depth + 1, walk)

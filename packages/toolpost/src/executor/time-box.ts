@@ -26,8 +26,9 @@ export class Deadlines {
 
   add(call: CallContext): void {
     call.place = this.#running.push(call) - 1
+    this.watch(call)
     // The timer keeps the process alive only while calls are running.
-    if (!this.watch(call) && call.place === 0) this.#timer?.hold(true)
+    if (call.place === 0) this.#timer?.hold(true)
   }
 
   remove(call: CallContext): void {
@@ -39,14 +40,13 @@ export class Deadlines {
   }
 
   /** Sets the timer if it would be too late for this call. */
-  watch({ deadlineAt }: CallContext): boolean {
-    if (deadlineAt >= this.#timerAt) return false
+  watch({ deadlineAt }: CallContext): void {
+    if (deadlineAt >= this.#timerAt) return
     this.#timer?.cancel()
     this.#timerAt = deadlineAt
     // Rounded up: a timer that fires early would find nothing due.
     const delayMs = Math.min(Math.max(Math.ceil(deadlineAt - this.#clock.now()), 1), MAX_TIMER_MS)
     this.#timer = this.#clock.setTimer(() => this.#fire(), delayMs)
-    return true
   }
 
   #fire(): void {

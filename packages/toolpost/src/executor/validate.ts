@@ -21,7 +21,7 @@ const MAX_ROUNDS = 20
 export function measureArguments(args: unknown): number | string {
   if (!isRecord(args)) return `arguments must be object, got ${kindOf(args)}`
   const size = { values: 1, chars: 0 }
-  return problemOf(args, size, 1) ?? size.values + size.chars / CHARS_PER_VALUE
+  return problemOf(args, size, 1) ?? size.values + Math.floor(size.chars / CHARS_PER_VALUE)
 }
 
 type Size = { values: number; chars: number }
@@ -38,13 +38,12 @@ function problemOf(value: object, size: Size, level: number): string | undefined
     if (typeof inner === 'string') size.chars += inner.length
     if (size.values > MAX_ARGUMENT_VALUES) return TOO_MANY
     if (size.chars > MAX_ARGUMENT_MB * 1_000_000) return `arguments are larger than ${MAX_ARGUMENT_MB} MB`
-    const problem = isObjectLike(inner) ? problemOf(inner, size, level + 1) : undefined
+    if (!isObjectLike(inner)) continue
+    const problem = problemOf(inner, size, level + 1)
     if (problem) return problem
   }
   return undefined
 }
-
-export type Validated = ReturnType<typeof validateArguments>
 
 /** Arguments that fit: without names that a closed schema does not know, repaired if asked for; or what is wrong. */
 export function validateArguments(plan: Plan, given: Arguments, repair: boolean) {

@@ -44,12 +44,13 @@ export class CompiledSchema {
     return this.#validate
   }
 
-  /**
-   * Runs work that validates this many values, under the time limit if it could be slow. If that was too slow before, the
-   * work waits for its turn, and there is a promise: many such calls must not hold up all others.
-   */
-  run<T>(values: number, work: () => T): T | Promise<T> {
-    if (this.#checksPerValue * values <= MAX_QUICK_WORK) return work()
+  /** Whether this many values are validated fast enough without a time limit. */
+  isQuick(values: number): boolean {
+    return this.#checksPerValue * values <= MAX_QUICK_WORK
+  }
+
+  /** Runs work that validates, under the time limit; in turn if it was too slow before, so as not to hold up other calls. */
+  async runLimited<T>(work: () => T): Promise<T> {
     // Stopped anywhere, it may be in any state.
     const reset = () => {
       this.#validate = undefined

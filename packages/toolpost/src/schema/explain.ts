@@ -94,7 +94,8 @@ function numberHint(error: ErrorObject): string {
 /** Mentions an argument that has the missing one's name in another spelling. */
 function nameHint({ params: { missingProperty }, data }: ErrorObject): string {
   const wanted = foldedName(missingProperty)
-  const given = isObjectLike(data) && Object.keys(data).find(name => foldedName(name) === wanted)
+  const isMeant = (name: string) => name !== missingProperty && foldedName(name) === wanted
+  const given = isObjectLike(data) && Object.keys(data).find(isMeant)
   return given ? ` (got '${shortText(given, MAX_VALUE_CHARS)}')` : ''
 }
 

@@ -63,6 +63,7 @@ describe('what a schema can say', () => {
     }
     const types = object({ x: { anyOf: [{ type: 'string' }, { type: 'integer' }] } }, { required: ['y'] })
     expect(await check(types, { x: true })).toBe("missing 'y'; 'x' must be string or integer, got boolean")
+    expect(await check(types, { x: 1, y: undefined })).toBe("missing 'y'")
   })
 
   it('[F45] a reference that never ends fails the call: the stack or the time runs out', async () => {

@@ -73,7 +73,10 @@ export function declareTools(
   return declarations.map(
     ({ name, description, parameters, implementation, idempotent, sentences, ...more }) =>
       defineTool({
-        ...{ name, description, idempotent, sentences },
+        name,
+        description,
+        idempotent,
+        sentences,
         schema: parameters ?? { type: 'object', properties: {} },
         handler: handlerOf(name, implementation, handlers),
         timeoutMs: more.timeout_ms,

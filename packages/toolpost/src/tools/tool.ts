@@ -155,8 +155,22 @@ export function defineTool({ handler, ...definition }: ToolDefinition<object>): 
 
 /** Tools of the same shape are found and called faster. */
 const EMPTY = {
-  ...{ name: '', description: '', schema: {}, invoke: undefined, lc_name: undefined, title: undefined },
-  ...{ inputEnvelope: undefined, timeoutMs: undefined, maxTimeoutMs: undefined, readOnly: undefined },
-  ...{ idempotent: undefined, destructive: undefined, openWorld: undefined, sentences: undefined },
-  ...{ outputSchema: undefined, passedOn: undefined, raw: undefined, responseFormat: undefined },
+  name: '',
+  description: '',
+  schema: {},
+  invoke: undefined,
+  lc_name: undefined,
+  title: undefined,
+  inputEnvelope: undefined,
+  timeoutMs: undefined,
+  maxTimeoutMs: undefined,
+  readOnly: undefined,
+  idempotent: undefined,
+  destructive: undefined,
+  openWorld: undefined,
+  sentences: undefined,
+  outputSchema: undefined,
+  passedOn: undefined,
+  raw: undefined,
+  responseFormat: undefined,
 }

@@ -25,6 +25,9 @@ export const systemClock: Clock = {
   },
 }
 
+/** Milliseconds with three digits after the point. */
+export const rounded = (ms: number) => Math.round(ms * 1_000) / 1_000
+
 /** Debounces: changes that come together are reported once, a moment later. */
 export function coalesced(tell: () => void, clock: Clock = systemClock, delayMs = 20) {
   let timer: Timer | undefined

@@ -18,8 +18,14 @@ interface Place {
 function describeMoment(nowMs: number, { zone, name }: Place) {
   const format = new Intl.DateTimeFormat('en-GB-u-ca-gregory-nu-latn-hc-h23', {
     timeZone: zone,
-    ...{ weekday: 'long', year: 'numeric', month: '2-digit', day: '2-digit' },
-    ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'longOffset' },
+    weekday: 'long',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZoneName: 'longOffset',
   })
   const parts = Object.fromEntries(format.formatToParts(nowMs).map(({ type, value }) => [type, value]))
   const { year, month, day, hour, minute, second, weekday = '', timeZoneName } = parts
@@ -31,7 +37,11 @@ function describeMoment(nowMs: number, { zone, name }: Place) {
   const where = name === undefined ? '' : ` in ${name}`
   return {
     iso: `${date}T${time}:${second}${offset}`,
-    ...{ date, time, weekday, timezone: zone, utc_offset: offset },
+    date,
+    time,
+    weekday,
+    timezone: zone,
+    utc_offset: offset,
     text: `It is ${time} on ${weekday}, ${Number(day)} ${monthName} ${year}${where}.`,
   }
 }

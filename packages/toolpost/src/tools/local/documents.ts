@@ -36,7 +36,9 @@ export function ragQuery(folder: string) {
     const engine = await index.engine
     const found = engine.search(query).slice(0, limit)
     const results = found.map(({ file, heading, text, terms, score }) => ({
-      ...{ file: file as string, heading: heading as string, text: excerptAround(text, terms) },
+      file: file as string,
+      heading: heading as string,
+      text: excerptAround(text, terms),
       score: Math.round(score * 100) / 100,
     }))
     const [best] = results

@@ -97,7 +97,12 @@ async function indexOf(manager: ToolManager) {
     // The first sentence says what a tool is for; the rest, how to use it.
     const [lead = ''] = /^.{0,160}?(?=[.!?](?:\s|$)|\n|$)|^.{0,160}\s/.exec(text) ?? []
     engine.add({
-      ...{ id, name, title: tool.title, server, lead, description: text.slice(lead.length) },
+      id,
+      name,
+      title: tool.title,
+      server,
+      lead,
+      description: text.slice(lead.length),
       ...schemaTexts(tool),
     })
     if (id % TOOLS_PER_TURN === 0) await nextTurn()
