@@ -2,6 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineTool, ToolManager } from 'toolpost'
 
+export { published } from '../../scripts/proof/tools.mjs'
+
 const schema = { type: 'object', properties: { x: { type: 'number' } } }
 
 export function benchTools() {
@@ -14,10 +16,4 @@ export function benchTools() {
     defineTool({ name: 'nap', description, schema, readOnly: true, handler: () => sleep(100, 'slept') }),
   )
   return tools
-}
-
-export function published(tools) {
-  return tools.getTools().map(({ name, description, schema, readOnly }) => ({
-    ...{ name, description, schema, readOnly, fingerprint: name },
-  }))
 }

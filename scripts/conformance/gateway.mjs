@@ -5,12 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { serveGateway } from 'toolpost/gateway'
 import { openProject } from 'toolpost/project'
-
-const nothing = () => {}
-const silent = {
-  ...{ trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing, fatal: nothing },
-  ...{ level: 'silent', isLevelEnabled: () => false, child: () => silent },
-}
+import { recordingLogger } from 'toolpost/testing'
 
 const fixture = join(dirname(fileURLToPath(import.meta.url)), 'fixtures/server.mjs')
 
@@ -24,9 +19,10 @@ export async function startGateway(era, { verbose = false } = {}) {
     JSON.stringify({ mcpServers: { fixture: server }, policy: [{ then: 'allow' }], history: false }),
   )
   const say = line => verbose && console.error(line)
-  const project = await openProject({ file, say, logger: () => silent })
+  const logger = recordingLogger()
+  const project = await openProject({ file, say, logger: () => logger })
   // The suite sends no token.
-  const gateway = await serveGateway({ project, port: 0, token: false, logger: silent })
+  const gateway = await serveGateway({ project, port: 0, token: false, logger })
   await project.start()
   return {
     url: `${gateway.url}mcp`,

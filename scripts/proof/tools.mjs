@@ -28,6 +28,10 @@ export function proofTools(ledger) {
 
 export function published(tools) {
   return tools.getTools().map(({ name, description, schema, readOnly }) => ({
-    ...{ name, description, schema, readOnly, fingerprint: name },
+    name,
+    description,
+    schema,
+    readOnly,
+    fingerprint: name,
   }))
 }

@@ -33,41 +33,48 @@ const LIGHT = {
 }
 
 describe('executing a tool', () => {
-  it('[A01] runs the tool of that name with its arguments and returns its result', async () => {
+  it('[A01 B19] runs the tool of that name with its arguments and returns its result', async () => {
     const light = vi.fn(({ device, state }: { device: string; state: string }) => `${device} is ${state}`)
     const { executor } = executorFor([
       toolThat('volume', () => 'wrong tool'),
       toolThat('light', light as Tool['invoke'], { schema: LIGHT }),
     ])
     const args = { device: 'lamp', state: 'on' }
-    expect(await executor.run({ id: 'c1', name: 'light', args })).toMatchObject({
+    expect(await executor.run({ id: 'c1', name: 'light', args })).toEqual({
       success: true,
       result: 'lamp is on',
+      tool_name: 'light',
+      execution_time_ms: expect.any(Number),
       tool_call_id: 'c1',
     })
     expect(light).toHaveBeenCalledOnce()
     expect(light.mock.calls[0]?.[0]).toEqual(args)
   })
 
-  it('[A02] logs tool, id, arguments, duration and result of every call', async () => {
+  it('[A02 A13 B16] measures every call, and logs tool, id, arguments, duration and result', async () => {
     const clock = fakeClock()
     const slow = toolThat('slow', () => new Promise(done => clock.setTimer(() => done({ ok: true }), 40)))
     const { executor, logger } = executorFor([slow], { clock })
     const running = executor.run({ id: 'c2', name: 'slow', args: { room: 'attic' } })
     await clock.advance(40)
-    await running
+    expect(await running).toMatchObject({ success: true, execution_time_ms: 40 })
     expect(logger.at('info').map(({ fields }) => fields)).toEqual([
       { tool: 'slow', call_id: 'c2', args: { room: 'attic' }, duration_ms: 40, result: { ok: true } },
     ])
   })
 
-  it('[A03] answers an unknown tool with an error, and logs a warning that lists the known tools', async () => {
+  it('[A03 B02] answers an unknown tool with an error, and logs a warning that lists the known tools', async () => {
     const { executor, logger } = executorFor([toolThat('weather', () => 'sunny')])
+    expect(await executor.run({ name: 'wether' })).toMatchObject({
+      success: false,
+      code: 'unknown_tool',
+      error: "Tool 'wether' not found",
+    })
     expect(await executor.execute('wether', {})).toBe('Error: Unknown tool "wether"')
-    expect(logger.at('warn')).toMatchObject([{ fields: { tool: 'wether', available: ['weather'] } }])
+    expect(logger.at('warn')[0]).toMatchObject({ fields: { tool: 'wether', available: ['weather'] } })
   })
 
-  it('[A04 A12] answers what a tool throws in its own words, logged with its context', async () => {
+  it('[A04 A12 B04] answers what a tool throws in its own words, logged with its context', async () => {
     const fail = toolThat('fail', async () => {
       throw new Error('The cellar is flooded')
     })
@@ -107,15 +114,6 @@ describe('executing a tool', () => {
     expect(await executor.run({ name: 'weather' })).toMatchObject({ result: { temperature: 22 } })
   })
 
-  it('[A13] measures a call from start to end', async () => {
-    const clock = fakeClock()
-    const slow = toolThat('slow', () => new Promise(done => clock.setTimer(() => done('x'), 250)))
-    const { executor } = executorFor([slow], { clock })
-    const running = executor.run({ name: 'slow' })
-    await clock.advance(250)
-    expect((await running).execution_time_ms).toBe(250)
-  })
-
   it('[A14] warns of a call that takes longer than a second, with name and duration', async () => {
     const clock = fakeClock()
     const takes = (name: string, ms: number) =>
@@ -145,7 +143,7 @@ describe('recovering from errors', () => {
     expect(await executor.execute('lookup', {})).toMatch(/^Error: The lookup service is unavailable: /)
   })
 
-  it('[A20] answers wrong or missing arguments with what is required', async () => {
+  it('[A20 B03] answers wrong or missing arguments with what is required', async () => {
     const invoke = vi.fn(() => 'done')
     const { executor } = executorFor([toolThat('light', invoke, { schema: LIGHT })])
     expect(await executor.execute('light', { state: 'dim' })).toBe(
@@ -234,13 +232,6 @@ describe('registering tools', () => {
     expect(names).toEqual(expect.arrayContaining(['datetime', 'search', 'volume', 'forecast', 'remote_echo']))
     expect(await project.executor.execute('forecast', {})).toBe('sunny')
     expect(await project.executor.execute('remote_echo', { text: 'hello' })).toBe('{"text":"hello"}')
-  })
-
-  it('[A05] offers them on the command line', async () => {
-    const file = configFile({ tools: [DECLARED], mcpServers: { remote: fixtureServer({ tools: [ECHO] }) } })
-    const { exit, output } = start(commandOf('toolpost'), { args: ['tools', '--json', '--config', file] })
-    expect(await exit).toBe(0)
-    for (const name of ['datetime', 'forecast', 'remote_echo']) expect(output.out).toContain(`"${name}"`)
   })
 
   it.each([
@@ -407,14 +398,6 @@ describe('junk on the stdout of a server', () => {
       expect(await executor.execute('remote_echo', { text })).toBe(JSON.stringify({ text }))
     expect(status('noisy')).toMatchObject({ state: 'ready', attempts: 1 })
   })
-
-  it('[A25] is reported in the middle of a call, too', async () => {
-    const tool = { ...ECHO, junk: ['Server listening on 1234'] }
-    const { mcp, executor, logger } = connect({ noisy: fixtureServer({ tools: [tool] }) })
-    await mcp.ready()
-    expect(await executor.execute('remote_echo', { text: 'x' })).toBe('{"text":"x"}')
-    expect(logger.messages('warn')).toEqual([expect.stringContaining('Server listening on 1234')])
-  })
 })
 
 describe('argument names', () => {
@@ -453,12 +436,6 @@ describe('argument names', () => {
     expect(args).toEqual({ deviceName: 'Switch One', action: 'on', level: 30 })
   })
 
-  it('[A29] ignore the fixed mapping if the server has other names', async () => {
-    const given = { device_name: 'Lamp', command: 'on' }
-    const { args } = await received('control_zwave_device', properties('device_name', 'command'), given)
-    expect(args).toEqual(given)
-  })
-
   it('[A29] follow the fixed mapping on the real Z-Wave server', async () => {
     const env = { ZWAVE_CONFIRM_TIMEOUT_MS: '20000' }
     const zwave = { command: process.execPath, args: [commandOf('zwave-mcp-server')], env }
@@ -479,6 +456,9 @@ describe('argument names', () => {
     const { args, logger } = await received('set', properties('level', 'snake_case'), given)
     expect(args).toEqual(given)
     expect(logger.text()).not.toContain('→')
+    const known = { device_name: 'Lamp', command: 'on' }
+    const schema = properties('device_name', 'command')
+    expect((await received('control_zwave_device', schema, known)).args).toEqual(known)
   })
 
   it('[A32] are logged when they change, without secrets', async () => {
@@ -517,7 +497,8 @@ describe('connecting to a server', () => {
   function failing(crashes: number, options: Parameters<typeof connect>[1] = {}) {
     const starts = join(temporaryFolder(), 'starts')
     const clock = fakeClock()
-    const server = fixtureServer({ crashes, starts, tools: [ECHO], stderr: 'Cannot reach the broker' })
+    const said = { stdout: 'Hello', stderr: 'Cannot reach the broker' }
+    const server = fixtureServer({ crashes, starts, tools: [ECHO], ...said })
     const connected = connect({ broken: server }, { clock, ...options })
     const status = () => connected.status('broken')
     const startCount = () => (existsSync(starts) ? readFileSync(starts, 'utf8').split('\n').length - 1 : 0)
@@ -534,7 +515,7 @@ describe('connecting to a server', () => {
     }
   }
 
-  it('[A34] succeeds at the first attempt, without a delay, and registers the tools', async () => {
+  it('[A34 E01] succeeds at the first attempt, without a delay, and registers the tools', async () => {
     const { mcp, status, tools, executor } = connect(
       { home: fixtureServer({ tools: [ECHO] }) },
       { clock: fakeClock() },
@@ -558,7 +539,7 @@ describe('connecting to a server', () => {
     expect(await executor.execute('remote_echo', { text: 'hello' })).toBe('{"text":"hello"}')
   })
 
-  it('[A36 A37] fails after three attempts with delays of 0, 2 and 4 seconds, and the rest carries on', async () => {
+  it('[A36 A37 A38] fails after three attempts with delays of 0, 2 and 4 seconds, and the rest carries on', async () => {
     const { mcp, clock, logger, status, startCount, isWaiting, failed, executor } = failing(1_000)
     await failed(1)
     await clock.advance(1_999)
@@ -572,7 +553,8 @@ describe('connecting to a server', () => {
     await mcp.ready()
     expect(clock.now()).toBe(6_000)
     expect(startCount()).toBe(3)
-    expect(status()).toMatchObject({ state: 'failed', attempts: 3 })
+    const stderr = 'Cannot reach the broker'
+    expect(status()).toMatchObject({ state: 'failed', attempts: 3, stderr })
     for (const [attempt, delay] of [
       [1, 0],
       [2, 2_000],
@@ -584,17 +566,7 @@ describe('connecting to a server', () => {
     const failure = logger
       .at('error')
       .find(({ message }) => message === 'MCP connection failed after 3 attempts')
-    expect(JSON.stringify(failure?.fields)).toContain('Cannot reach the broker')
-    expect(await executor.execute('datetime', {})).toBe('noon')
-  })
-
-  it('[A38] puts the stderr of a server into the error, and never its stdout', async () => {
-    const server = fixtureServer({ crashes: 1, stderr: 'Error: Cannot find module mqtt', stdout: 'Hello' })
-    const { mcp, executor, status, logger } = connect({ broken: server }, { retry: { attempts: 1 } })
-    await mcp.ready()
-    expect(status('broken')).toMatchObject({ state: 'failed', stderr: 'Error: Cannot find module mqtt' })
-    const [failure] = logger.at('error')
-    expect(failure).toMatchObject({ fields: { stderr: 'Error: Cannot find module mqtt' } })
+    expect(failure).toMatchObject({ fields: { stderr } })
     expect(JSON.stringify(failure)).not.toContain('Hello')
     expect(await executor.execute('datetime', {})).toBe('noon')
   })
@@ -651,15 +623,6 @@ describe('connecting to a server', () => {
 
   it('[A41] follows two constants', () => {
     expect([MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY]).toEqual([3, 2_000])
-  })
-
-  it('[A41] follows the options, if there are any', async () => {
-    const { mcp, clock, logger, status, failed } = failing(1_000, { retry: { attempts: 2, baseDelayMs: 50 } })
-    await failed(1)
-    await clock.advance(50)
-    await mcp.ready()
-    expect(status()).toMatchObject({ state: 'failed', attempts: 2 })
-    expect(logger.messages('error')).toContain('MCP connection failed after 2 attempts')
   })
 
   it('[A41] follows the configuration', async () => {

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { tool as langchainTool } from '@langchain/core/tools'
 import { MultiServerMCPClient } from '@langchain/mcp-adapters'
 import { type Tool, ToolExecutor, ToolManager } from 'toolpost'
-import { fakeClock, recordingLogger } from 'toolpost/testing'
+import { recordingLogger } from 'toolpost/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { connect, executorFor, fixtureServer, toolThat } from './support.ts'
+import { executorFor, fixtureServer, toolThat } from './support.ts'
 
 const device = {
   type: 'object',
@@ -76,21 +76,6 @@ it('[E10] the decision to rename arguments is recorded at the normaliser and amo
   expect(normalisers[0]).toContain('[E09]')
 })
 
-describe('the tools of our own client', () => {
-  it('[E01] are added in the same interface, and run', async () => {
-    const { mcp, tools, executor } = connect({ zwave })
-    await mcp.ready()
-    expect(tools.findTool('control_zwave_device')).toMatchObject({
-      name: 'control_zwave_device',
-      schema: { type: 'object', required: ['deviceName', 'action'] },
-      invoke: expect.any(Function),
-    })
-    expect(await executor.execute('control_zwave_device', { deviceName: 'Lamp', action: 'on' })).toBe(
-      '{"deviceName":"Lamp","action":"on"}',
-    )
-  })
-})
-
 describe('ToolManager', () => {
   it('[E02] takes custom tools as they are, among them those of LangChain', async () => {
     const own = Object.freeze(toolThat('own', () => 'own answer'))
@@ -109,16 +94,6 @@ describe('ToolManager', () => {
     expect(await executor.execute('weather', {})).toMatch(/^Error: Invalid parameters: missing 'city'/)
   })
 
-  it('[E03 A06] returns the array itself, with the tools in the format they came in', () => {
-    const manager = new ToolManager()
-    const array = manager.getTools()
-    const late = toolThat('late', () => 'late')
-    manager.addCustomTool(late)
-    expect(manager.getTools()).toBe(array)
-    expect(array).toHaveLength(1)
-    expect(array[0]).toBe(late)
-  })
-
   it('[E04 A07] finds a tool by name or lc_name, or nothing', async () => {
     const odd = toolThat('odd', () => 'found', { lc_name: 'other_name' })
     const { tools, executor } = executorFor([toolThat('even', () => 'wrong'), odd])
@@ -128,14 +103,17 @@ describe('ToolManager', () => {
     expect(await executor.execute('other_name', {})).toBe('found')
   })
 
-  it('[E07] keeps MCP and custom tools in one array', () => {
+  it('[E03 A06 E07] keeps MCP and custom tools, as they came, in one array, which it returns', () => {
     const custom = toolThat('custom', () => 'custom')
     const remote = [toolThat('lamp', () => 'lamp'), toolThat('blinds', () => 'blinds')]
     const manager = new ToolManager()
+    const array = manager.getTools()
     manager.addCustomTool(custom)
     manager.addMcpTools(remote, { server: 'home' })
-    expect(manager.getTools()).toEqual([custom, ...remote])
-    for (const tool of [custom, ...remote]) expect(manager.findTool(tool.name)).toBe(tool)
+    expect(manager.getTools()).toBe(array)
+    expect(array[0]).toBe(custom)
+    expect(array).toEqual([custom, ...remote])
+    for (const tool of array) expect(manager.findTool(tool.name)).toBe(tool)
     expect(manager.remove('lamp')).toBe(true)
     expect(manager.getTools().map(({ name }) => name)).toEqual(['custom', 'blinds'])
   })
@@ -183,30 +161,5 @@ describe('the executor', () => {
       result: { input: { a: 1 } },
     })
     expect(await executor.run({ name: 'plain', args: { a: 1 } })).toMatchObject({ result: { a: 1 } })
-  })
-
-  it('[E06] applies deadline, error handling, timing and logging to every tool', async () => {
-    const clock = fakeClock()
-    const logger = recordingLogger()
-    const manager = new ToolManager()
-    manager.addCustomTool(toolThat('hang', () => new Promise(() => {})))
-    manager.addMcpTools([toolThat('fail', () => Promise.reject(new Error('the fuse is out')))], {
-      server: 'home',
-    })
-    const executor = new ToolExecutor(manager, { clock, logger })
-    const hanging = executor.run({ name: 'hang' })
-    await clock.advance(30_000)
-    expect(await hanging).toMatchObject({
-      code: 'timeout',
-      error: "Tool 'hang' timed out after 30000 ms",
-      execution_time_ms: 30_000,
-    })
-    expect(await executor.execute('fail', {})).toBe('Error: the fuse is out')
-    expect(logger.records.map(({ fields }) => fields)).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({ tool: 'hang', duration_ms: 30_000 }),
-        expect.objectContaining({ tool: 'fail', error: 'the fuse is out' }),
-      ]),
-    )
   })
 })

@@ -86,7 +86,7 @@ describe('toQwenTools', () => {
     expect(toQwenTools([bothTools().city as Tool])[0]?.function.name).toBe('city')
   })
 
-  it('[D05] converts a list and changes nothing in it', () => {
+  it('[D05 D06] converts a list, also an empty one, and changes nothing in it', () => {
     const { control, city } = bothTools()
     const tools = Object.freeze([Object.freeze(control), city as Tool])
     const before = { ...control }
@@ -95,10 +95,7 @@ describe('toQwenTools', () => {
     expect(tools[0]).toEqual(before)
     expect(tools[1]).toBe(city)
     expect(toQwenTools(tools)).toEqual(converted)
-  })
-
-  it.each([[undefined], [[]]])('[D06] returns [] for %j', nothing => {
-    expect(toQwenTools(nothing)).toEqual([])
+    for (const nothing of [undefined, []]) expect(toQwenTools(nothing)).toEqual([])
   })
 
   it('[D09] produces what the documentation of Qwen requires, for any kind of schema', () => {
@@ -114,9 +111,10 @@ describe('toQwenTools', () => {
 })
 
 describe('OllamaClient', () => {
-  it('[D02 D10] sends everything that a model needs to call the tools', async () => {
-    const { client, server } = await ollama('hi')
+  it('[D02 D07 D10] sends everything that a model needs to call the tools, and logs how many', async () => {
+    const { client, server, logger } = await ollama('hi')
     await client.ask('hello')
+    expect(logger.messages('debug')).toContain('🔧 Converted 2 tools from LangChain to Qwen format')
     expect(server.requests[0]?.path).toBe('/api/chat')
     expect(server.requests[0]?.body.model).toBe('qwen3:0.6b')
     const [control, city] = server.requests[0]?.body.tools ?? []
@@ -132,12 +130,6 @@ describe('OllamaClient', () => {
         parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
       },
     })
-  })
-
-  it('[D07] logs at debug how many tools it converted', async () => {
-    const { client, logger } = await ollama('hi')
-    await client.ask('hello')
-    expect(logger.messages('debug')).toContain('🔧 Converted 2 tools from LangChain to Qwen format')
   })
 
   it('[D11 A16] runs the original tool with unchanged arguments, and sends its result back', async () => {

@@ -23,13 +23,12 @@ import { type Theme, useTheme } from './theme.ts'
 import { IconButton, Kbd, Spinner } from './ui/controls.tsx'
 import { ErrorBoundary } from './ui/error-boundary.tsx'
 import { openPalette } from './ui/palette-state.ts'
+import { ApprovalsView } from './views/approvals/approvals-view.tsx'
 import { AttentionBar } from './views/approvals/attention-bar.tsx'
 import { HomeView } from './views/home.tsx'
+import { RunsView } from './views/runs.tsx'
 
 const ToolsView = lazy(async () => ({ default: (await import('./views/tools/tools-view.tsx')).ToolsView }))
-const ApprovalsView = lazy(async () => ({
-  default: (await import('./views/approvals/approvals-view.tsx')).ApprovalsView,
-}))
 const HistoryView = lazy(async () => ({
   default: (await import('./views/calls/history-view.tsx')).HistoryView,
 }))
@@ -37,7 +36,6 @@ const ServersView = lazy(async () => ({
   default: (await import('./views/servers/servers-view.tsx')).ServersView,
 }))
 const ChatView = lazy(async () => ({ default: (await import('./views/chat/chat-view.tsx')).ChatView }))
-const RunsView = lazy(async () => ({ default: (await import('./views/runs.tsx')).RunsView }))
 
 interface Place {
   path: string

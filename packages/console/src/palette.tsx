@@ -4,7 +4,7 @@ import { useServers, useTools } from './api/queries.ts'
 import { usePlaces } from './app.tsx'
 import { go, hrefTo } from './router.ts'
 import { oneLine } from './text/visible-text.ts'
-import { useTheme } from './theme.ts'
+import { THEMES, useTheme } from './theme.ts'
 import { Dialog } from './ui/dialog.tsx'
 import { openPalette, usePalette } from './ui/palette-state.ts'
 import { openConversation } from './views/chat/chat-store.ts'
@@ -122,7 +122,7 @@ function useItems(): Item[] {
       },
       { group: 'Actions', label: 'Add a server', run: () => go('#/servers?add=1') },
       { group: 'Actions', label: 'Failed calls', run: () => go('#/calls?outcome=failed') },
-      ...(['system', 'light', 'dark'] as const).map(theme => ({
+      ...THEMES.map(theme => ({
         group: 'Actions',
         label: `Theme: ${theme}`,
         run: () => useTheme.setState({ theme }),

@@ -1,7 +1,8 @@
 import { create } from 'zustand'
 import { persist } from 'zustand/middleware'
 
-export type Theme = 'system' | 'light' | 'dark'
+export const THEMES = ['system', 'light', 'dark'] as const
+export type Theme = (typeof THEMES)[number]
 
 export const useTheme = create<{ theme: Theme }>()(
   persist(() => ({ theme: 'system' as Theme }), { name: 'toolpost.theme' }),

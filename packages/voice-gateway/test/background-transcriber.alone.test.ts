@@ -51,14 +51,6 @@ function heldClient(text = 'It is done.') {
 }
 
 describe('tools', () => {
-  it('hands the very executor to the client, and has no tools of its own', async () => {
-    const ask = sayingYes()
-    const { background, executor } = voice({ client: { ask } })
-    await answerTo(background, { text: 'anything' })
-    expect(ask.mock.calls[0]?.[1]?.executor).toBe(executor)
-    expect(ask.mock.calls[0]?.[1]).not.toHaveProperty('tools')
-  })
-
   it('tells which calls were made, and how each ended', async () => {
     const { background, bus } = voice()
     const utterance = { text: 'turn the lamp on', conversation: 'kitchen', id: 'mine' }

@@ -21,18 +21,6 @@ describe('what the server writes where', () => {
     expect(server.stderr()).toContain('Switch_One')
     expect(server.stderr()).not.toContain('hunter2')
   })
-
-  it('answers each request with one line of JSON-RPC, also nonsense', async () => {
-    const server = await startServer(await nowhere())
-    server.write('this is not JSON')
-    server.write('{"jsonrpc":"2.0","id":"x"}')
-    await expect(server.request('no/such/method')).rejects.toThrow(/not found/i)
-    await expect(server.request('tools/call', { arguments: {} })).rejects.toThrow()
-    expect(await server.call('no_such_tool')).toMatchObject({
-      isError: true,
-      text: expect.stringContaining('Unknown tool'),
-    })
-  })
 })
 
 describe('without a broker', () => {

@@ -7,14 +7,15 @@ import { searchCalls } from '../api/gateway.ts'
 import { useApprovals, useModel, useQuestions, useServers, useTools } from '../api/queries.ts'
 import { go, hrefTo } from '../router.ts'
 import { callWords } from '../text/call-words.ts'
-import { counted, durationText, whenText } from '../text/figures.ts'
+import { counted, durationText } from '../text/figures.ts'
 import { oneLine } from '../text/visible-text.ts'
 import { CopyButton } from '../ui/code.tsx'
 import { Button, LinkButton, Section, Spinner, ViewHead } from '../ui/controls.tsx'
 import { Outcome, toolMs } from '../ui/result-view.tsx'
+import { CallRow } from './calls/call-row.tsx'
 import { ask, openConversation } from './chat/chat-store.ts'
 import { suggestionsFor } from './chat/suggestions.ts'
-import { ServerState } from './servers/servers-view.tsx'
+import { ServerState } from './servers/server-state.tsx'
 
 const RECENT = 8
 /** Fewer calls than this, and the person is still finding out what this is. */
@@ -207,18 +208,12 @@ function Recent({ calls }: { calls: readonly CallRecord[] }) {
     <Section title="Latest calls" action={all}>
       <ul className="card divide-y divide-line">
         {calls.map(call => (
-          <li key={call.serial}>
-            <a href={hrefTo(['calls', call.serial])} className="row px-3 py-1.5 hover:bg-raised">
-              <span className="w-20 shrink-0 text-xs text-muted tabular-nums">
-                {whenText(call.startedAt)}
-              </span>
-              <span className="min-w-0 flex-1 truncate">{callWords(call.tool, call.args)}</span>
-              <span className="text-xs text-muted tabular-nums">
-                {call.result && durationText(toolMs(call.result))}
-              </span>
-              <Outcome result={call.result} />
-            </a>
-          </li>
+          <CallRow key={call.serial} call={call}>
+            <span className="text-xs text-muted tabular-nums">
+              {call.result && durationText(toolMs(call.result))}
+            </span>
+            <Outcome result={call.result} />
+          </CallRow>
         ))}
       </ul>
     </Section>

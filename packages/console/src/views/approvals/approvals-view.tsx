@@ -3,11 +3,9 @@ import { useLive } from '../../api/events.ts'
 import { searchCalls } from '../../api/gateway.ts'
 import { isRecord } from '../../api/http.ts'
 import { useApprovals, useQuestions } from '../../api/queries.ts'
-import { hrefTo } from '../../router.ts'
-import { callWords } from '../../text/call-words.ts'
-import { whenText } from '../../text/figures.ts'
 import { oneLine } from '../../text/visible-text.ts'
 import { Badge, Empty, Section, ViewHead } from '../../ui/controls.tsx'
+import { CallRow } from '../calls/call-row.tsx'
 import { ApprovalCard } from './approval-card.tsx'
 import { QuestionCard } from './question-card.tsx'
 
@@ -54,18 +52,12 @@ function Decided() {
           const approval = isRecord(call.notes?.approval) ? call.notes.approval : {}
           const isAllowed = approval.decision === 'approved'
           return (
-            <li key={call.serial}>
-              <a href={hrefTo(['calls', call.serial])} className="row px-3 py-1.5 hover:bg-raised">
-                <span className="w-24 shrink-0 text-xs text-muted tabular-nums">
-                  {whenText(call.startedAt)}
-                </span>
-                <span className="min-w-0 flex-1 truncate">{callWords(call.tool, call.args)}</span>
-                <span className="truncate text-xs text-muted">{oneLine(String(approval.by ?? ''), 40)}</span>
-                <Badge tone={isAllowed ? 'good' : 'warn'}>
-                  {isAllowed ? 'allowed' : oneLine(String(approval.decision ?? 'denied'), 20)}
-                </Badge>
-              </a>
-            </li>
+            <CallRow key={call.serial} call={call}>
+              <span className="truncate text-xs text-muted">{oneLine(String(approval.by ?? ''), 40)}</span>
+              <Badge tone={isAllowed ? 'good' : 'warn'}>
+                {isAllowed ? 'allowed' : oneLine(String(approval.decision ?? 'denied'), 20)}
+              </Badge>
+            </CallRow>
           )
         })}
       </ul>

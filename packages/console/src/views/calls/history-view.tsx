@@ -96,6 +96,11 @@ function Filters({ filter, serial }: { filter: CallFilter; serial: string | unde
     { value: 'local', label: 'local' },
     ...servers.map(({ name }) => ({ value: name, label: oneLine(name, 40) })),
   ]
+  const selects = [
+    { part: 'outcome', label: 'Outcome', width: 'w-36', options: OUTCOMES },
+    { part: 'server', label: 'Server', width: 'w-32', options: sources },
+    { part: 'since', label: 'Time', width: 'w-32', options: TIMES },
+  ] as const
   return (
     <div className="flex flex-wrap items-center gap-2 border-b border-line p-2">
       <input
@@ -106,27 +111,16 @@ function Filters({ filter, serial }: { filter: CallFilter; serial: string | unde
         value={words}
         onChange={event => setWords(event.target.value)}
       />
-      <Select
-        label="Outcome"
-        className="w-36"
-        value={filter.outcome ?? ''}
-        options={OUTCOMES}
-        onChange={outcome => set({ outcome })}
-      />
-      <Select
-        label="Server"
-        className="w-32"
-        value={filter.server ?? ''}
-        options={sources}
-        onChange={server => set({ server })}
-      />
-      <Select
-        label="Time"
-        className="w-32"
-        value={filter.since ?? ''}
-        options={TIMES}
-        onChange={since => set({ since })}
-      />
+      {selects.map(({ part, label, width, options }) => (
+        <Select
+          key={part}
+          label={label}
+          className={width}
+          value={filter[part] ?? ''}
+          options={options}
+          onChange={value => set({ [part]: value })}
+        />
+      ))}
       {LINKED.filter(name => filter[name]).map(name => (
         <span key={name} className="row gap-0 rounded-md bg-raised pl-2">
           <span className="max-w-48 truncate">

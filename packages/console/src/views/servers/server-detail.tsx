@@ -12,7 +12,7 @@ import { Tabs } from '../../ui/tabs.tsx'
 import { attempt } from '../../ui/toast.tsx'
 import { Messages } from './messages.tsx'
 import { Offers } from './offers.tsx'
-import { ServerState } from './servers-view.tsx'
+import { ServerState } from './server-state.tsx'
 
 export function ServerDetail({ server }: { server: ServerStatus }) {
   const { state, capabilities = [] } = server

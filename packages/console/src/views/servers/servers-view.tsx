@@ -1,30 +1,14 @@
 import { Plus } from 'lucide-react'
-import type { ServerStatus } from 'toolpost/gateway'
 import { useServers } from '../../api/queries.ts'
 import { go, hrefTo, useParts, useQueryParams } from '../../router.ts'
 import { counted } from '../../text/figures.ts'
 import { oneLine } from '../../text/visible-text.ts'
-import { Badge, Empty, LinkButton, Problem, Spinner, type Tone, ViewHead } from '../../ui/controls.tsx'
+import { Empty, LinkButton, Problem, Spinner, ViewHead } from '../../ui/controls.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { useListKeys } from '../../ui/list-keys.ts'
 import { AddServer } from './add-server.tsx'
 import { ServerDetail } from './server-detail.tsx'
-
-/** One word per state. */
-const STATES: Record<string, { word: string; tone: Tone }> = {
-  starting: { word: 'starting', tone: 'accent' },
-  ready: { word: 'ready', tone: 'good' },
-  lost: { word: 'lost', tone: 'warn' },
-  failed: { word: 'failed', tone: 'bad' },
-  needs_login: { word: 'needs login', tone: 'warn' },
-  closed: { word: 'stopped', tone: 'plain' },
-}
-
-export function ServerState({ server: { state, breaker } }: { server: ServerStatus }) {
-  const { word, tone } = STATES[state] ?? { word: oneLine(state, 30), tone: 'plain' as const }
-  const isPaused = state === 'ready' && breaker !== undefined && breaker.state !== 'closed'
-  return isPaused ? <Badge tone="warn">calls paused</Badge> : <Badge tone={tone}>{word}</Badge>
-}
+import { ServerState } from './server-state.tsx'
 
 /** The servers, and the chosen one beside them; with only one, that one. */
 export function ServersView() {

@@ -1,0 +1,19 @@
+import type { ServerStatus } from 'toolpost/gateway'
+import { oneLine } from '../../text/visible-text.ts'
+import { Badge, type Tone } from '../../ui/controls.tsx'
+
+/** One word per state. */
+const STATES: Record<string, { word: string; tone: Tone }> = {
+  starting: { word: 'starting', tone: 'accent' },
+  ready: { word: 'ready', tone: 'good' },
+  lost: { word: 'lost', tone: 'warn' },
+  failed: { word: 'failed', tone: 'bad' },
+  needs_login: { word: 'needs login', tone: 'warn' },
+  closed: { word: 'stopped', tone: 'plain' },
+}
+
+export function ServerState({ server: { state, breaker } }: { server: ServerStatus }) {
+  const { word, tone } = STATES[state] ?? { word: oneLine(state, 30), tone: 'plain' as const }
+  const isPaused = state === 'ready' && breaker !== undefined && breaker.state !== 'closed'
+  return isPaused ? <Badge tone="warn">calls paused</Badge> : <Badge tone={tone}>{word}</Badge>
+}
