@@ -56,11 +56,13 @@ export class Metrics {
     return figures
   }
 
-  prometheus(): string {
+  /** Of all tools, or those whose name `isSeen`. */
+  prometheus(isSeen: (tool: string) => boolean = () => true): string {
     const lines: string[] = []
     const family = (name: string, type: string, help: string, samples: Samples) => {
       lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`)
       for (const [tool, figures] of this.#tools) {
+        if (!isSeen(tool)) continue
         const label = tool.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
         for (const [suffix, labels, value] of samples(figures))
           lines.push(`${name}${suffix}{tool="${label}"${labels}} ${value}`)

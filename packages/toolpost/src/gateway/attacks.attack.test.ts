@@ -10,6 +10,7 @@ import {
   toolNamed,
 } from '../../test/gateway.ts'
 import { unharmed } from '../../test/unharmed.ts'
+import { MAX_BODY_CHUNKS } from './limits.ts'
 import { createHttpServer } from './serve-gateway.ts'
 
 const TOOLS = [echoTool, toolNamed('long', () => 'some words '.repeat(1_000_000))]
@@ -64,33 +65,44 @@ describe('a body', () => {
   })
 })
 
+/** What a gateway on a real port answers to these bytes, until it closes the connection. */
+async function answerTo(sent: string, limits = {}): Promise<string> {
+  await using gateway = testGateway()
+  const server = createHttpServer(limits)
+  server.on(
+    'request',
+    getRequestListener((request, env) => gateway.fetch(request, env)),
+  )
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  const answer = await new Promise<string>(resolve => {
+    let text = ''
+    const socket = connect(port, '127.0.0.1', () => socket.write(sent))
+    socket.on('data', chunk => {
+      text += chunk
+    })
+    socket.on('close', () => resolve(text))
+  })
+  await new Promise(resolve => server.close(resolve))
+  return answer
+}
+
+const POST = 'POST /api/tools/echo/call HTTP/1.1\r\nHost: 127.0.0.1\r\n'
+const CHUNKED = `${POST}transfer-encoding: chunked\r\n\r\n`
+
 describe('a client that sends slowly', () => {
   it.each([
     ['its headers', 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n'],
-    ['its body', 'POST /api/tools/echo/call HTTP/1.1\r\nHost: 127.0.0.1\r\ncontent-length: 100\r\n\r\n{'],
-    [
-      'a chunked body',
-      'POST /api/tools/echo/call HTTP/1.1\r\nHost: 127.0.0.1\r\ntransfer-encoding: chunked\r\n\r\n1\r\n{',
-    ],
+    ['its body', `${POST}content-length: 100\r\n\r\n{`],
+    ['a chunked body', `${CHUNKED}1\r\n{`],
   ])('is answered with 408 and cut off: %s', async (_what, beginning) => {
-    await using gateway = testGateway()
     const limits = { headersTimeout: 50, requestTimeout: 100, connectionsCheckingInterval: 10 }
-    const server = createHttpServer(limits)
-    server.on(
-      'request',
-      getRequestListener((request, env) => gateway.fetch(request, env)),
-    )
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    const { port } = server.address() as { port: number }
-    const answer = await new Promise<string>(resolve => {
-      let text = ''
-      const socket = connect(port, '127.0.0.1', () => socket.write(beginning))
-      socket.on('data', chunk => {
-        text += chunk
-      })
-      socket.on('close', () => resolve(text))
-    })
-    expect(answer).toMatch(/^HTTP\/1.1 408/)
-    await new Promise(resolve => server.close(resolve))
+    expect(await answerTo(beginning, limits)).toMatch(/^HTTP\/1.1 408/)
   })
+})
+
+it('[F46] a body in more than 50,000 chunks is refused', async () => {
+  const answer = await answerTo(`${CHUNKED}${'1\r\n \r\n'.repeat(MAX_BODY_CHUNKS + 1)}`)
+  expect(answer).toMatch(/^HTTP\/1.1 413/)
+  expect(answer).toContain('The body has more than 50000 chunks')
 })

@@ -7,6 +7,7 @@ import { OfflineClient } from '../models/index.ts'
 import { recordingLogger } from '../testing/index.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import type { GatewayOptions } from './context.ts'
+import { MAX_STREAMS } from './limits.ts'
 import { serveGateway } from './serve-gateway.ts'
 
 const CLAUDE = 'claude-token-0123456789'
@@ -87,11 +88,12 @@ describe('clients with a token of their own', () => {
     } as unknown as GatewayOptions['mcp']
     await using gateway = gatewayWith({ mcp })
     const seen = await dataOf(gateway.get('/api/servers', as(CLAUDE)))
-    expect(seen.servers).toMatchObject([
-      { name: 'fs', tools: ['read', 'write'] },
-      { name: 'zwave', tools: [] },
-    ])
+    expect(seen.servers).toMatchObject([{ name: 'fs', tools: ['read', 'write'] }])
     expect(JSON.stringify(seen)).not.toContain('a secret')
+    for (const name of ['echo', 'secret']) await gateway.post(call(name), {})
+    const metrics = await (await gateway.get('/metrics', as(CLAUDE))).text()
+    expect(metrics).toContain('{tool="echo"}')
+    expect(metrics).not.toContain('{tool="secret"}')
     const restart = '/api/servers/fs/restart'
     expect((await gateway.post(restart, undefined, { headers: as(CLAUDE) })).status).toBe(403)
     expect((await gateway.post(restart)).status).toBe(200)
@@ -113,6 +115,14 @@ describe.each(CLIENTS)('a named client over MCP, %s', (_, connect) => {
     ])
     await served.close({ drainMs: 0 })
   })
+})
+
+it('[F54] a named client opens at most half of the streams, so that others can open theirs', async () => {
+  await using gateway = gatewayWith()
+  const open = (token: string) => gateway.get('/api/events', as(token))
+  const opened = await Promise.all(Array.from({ length: MAX_STREAMS }, () => open(CLAUDE)))
+  expect(opened.filter(({ status }) => status === 200)).toHaveLength(MAX_STREAMS / 2)
+  expect((await open(HOME)).status).toBe(200)
 })
 
 describe('limits over HTTP', () => {

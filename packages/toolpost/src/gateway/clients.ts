@@ -118,7 +118,8 @@ export class Client {
   seenServers(servers: readonly ServerStatus[]): readonly ServerStatus[] {
     if (!this.isNamed) return servers
     const usable = new Set(this.tools().map(({ name }) => name))
-    return servers.map(({ breaker, target: _, hint: __, ...server }) => ({
+    const seen = servers.filter(({ name }) => this.seesServer(name))
+    return seen.map(({ breaker, target: _, hint: __, ...server }) => ({
       ...server,
       tools: server.tools.filter(name => usable.has(name)),
       error: server.error === undefined ? undefined : 'unavailable',

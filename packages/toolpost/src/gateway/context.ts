@@ -13,7 +13,7 @@ import type { VoiceInput } from '../project/voice.ts'
 import { ActiveCalls } from './active-calls.ts'
 import { CallLog } from './call-log.ts'
 import { ChatArchive } from './chat-archive.ts'
-import { type ClientList, createClients } from './clients.ts'
+import { type Client, type ClientList, createClients } from './clients.ts'
 import { Events } from './events.ts'
 import { createMcpEndpoint } from './mcp-server/http-endpoint.ts'
 import { createOAuthClients } from './oauth.ts'
@@ -75,7 +75,7 @@ export function contextOf(options: GatewayOptions, token: string | false) {
   const list = () => options.clients ?? source.config?.clients
   const clients = createClients({ tools, token, list, oauth })
   /** The open streams of all kinds. */
-  const streams = new Set<unknown>()
+  const streams = new Map<unknown, Client>()
   const calls = new ActiveCalls()
   const log = new CallLog(source, slowMs)
   const questions = new Questions()

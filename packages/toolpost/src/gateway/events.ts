@@ -6,7 +6,7 @@ import type { GatewayEvents } from './api-types.ts'
 import { type CallLog, shortRun } from './call-log.ts'
 import type { Client } from './clients.ts'
 import type { GatewaySource } from './context.ts'
-import { busy, EVENT_STREAM_HEADERS, EventStream, eventText, type RequestContext } from './http.ts'
+import { busy, EVENT_STREAM_HEADERS, EventStream, eventText, isFull, type RequestContext } from './http.ts'
 import { MAX_PROGRESS_MESSAGE, MAX_STREAMS } from './limits.ts'
 import type { Questions } from './questions.ts'
 
@@ -39,7 +39,7 @@ export interface EventsOptions {
   log: CallLog
   questions: Questions
   /** The open streams of all kinds. */
-  streams: Set<unknown>
+  streams: Map<unknown, Client>
 }
 
 /** Tells subscribers of every call, whatever its origin, and of changes of everything else. */
@@ -84,13 +84,13 @@ export class Events {
     const { streams, log } = this.#options
     // Nobody would read or end the stream of a HEAD request.
     if (c.req.method === 'HEAD') return new Response(null, { headers: EVENT_STREAM_HEADERS })
-    if (streams.size >= MAX_STREAMS) throw busy('Too many event subscribers')
     const { client } = c.env
+    if (isFull([...streams.values()], client, MAX_STREAMS)) throw busy('Too many event subscribers')
     const stream = new EventStream(() => {
       streams.delete(stream)
       this.#subscribers.delete(stream)
     }, c.env.outgoing)
-    streams.add(stream)
+    streams.set(stream, client)
     const { servers, approvals, questions } = this.#state
     const state = [
       textFor(client, 'servers', servers()),

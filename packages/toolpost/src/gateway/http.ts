@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import type { ReadableStream as WebStream } from 'node:stream/web'
 import type { Context, Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { textOf } from '../executor/model-text.ts'
@@ -8,7 +10,7 @@ import { jsonProblem } from '../mcp/json-limit.ts'
 import { traceContext } from '../telemetry/trace-context.ts'
 import { isRecord } from '../util/guards.ts'
 import type { Client } from './clients.ts'
-import { HEARTBEAT_MS, MAX_BODY_BYTES, MAX_WAITING_BYTES } from './limits.ts'
+import { HEARTBEAT_MS, MAX_BODY_BYTES, MAX_BODY_CHUNKS, MAX_WAITING_BYTES } from './limits.ts'
 
 /** Node's request and response, if a request came over a real connection. */
 export interface Bindings {
@@ -90,6 +92,12 @@ export function shuttingDown(): HTTPException {
   return busy('Toolpost is shutting down')
 }
 
+/** Whether a client may open no more, such as streams: named clients have at most half of the places. */
+export function isFull(owners: readonly Client[], client: Client, places: number): boolean {
+  const own = owners.filter(({ key }) => key === client.key).length
+  return owners.length >= places || (client.isNamed && own >= places / 2)
+}
+
 /** Throws a refusal if the request is a named client's. */
 export function ownerOnly({ env }: RequestContext): void {
   if (env.client.isNamed) throw refusal(403, "Only the gateway's owner may do this")
@@ -148,21 +156,42 @@ export class EventStream {
 /** The body of a request; read whole with `whole` if its length is known. Throws a refusal. */
 async function readBody<Body>(c: RequestContext, maxBytes: number, whole: () => Promise<Body>) {
   const length = headerOf(c, 'content-length')
-  const chunks: Uint8Array[] = []
-  let bytes = Number(length ?? 0)
+  if (Number(length ?? 0) > maxBytes) throw tooLarge(`is larger than ${maxBytes} bytes`)
   try {
-    if (length !== undefined && bytes <= maxBytes) return await whole()
-    for await (const chunk of (bytes <= maxBytes && c.req.raw.body) || []) {
-      bytes += chunk.length
-      if (bytes > maxBytes) break
-      chunks.push(chunk)
-    }
-  } catch {
-    throw refusal(400, 'The body ended early')
+    return await (length === undefined ? collected(streamOf(c), maxBytes) : whole())
+  } catch (error) {
+    throw error instanceof HTTPException ? error : refusal(400, 'The body ended early')
   }
-  if (bytes <= maxBytes) return Buffer.concat(chunks)
-  // The rest is not read, so the connection cannot be reused.
-  throw refusal(413, `The body is larger than ${maxBytes} bytes`, { connection: 'close' })
+}
+
+/** Node's own stream, if there is one: a web stream costs much more for each chunk. */
+function streamOf({ env, req }: RequestContext): Readable {
+  return env.incoming ?? (req.raw.body ? Readable.fromWeb(req.raw.body as WebStream) : Readable.from([]))
+}
+
+/** Rejects with a refusal if there is more than `maxBytes`, or too many chunks. */
+function collected(stream: Readable, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  return new Promise((resolve, reject) => {
+    const stop = (problem: string) => {
+      stream.pause()
+      reject(tooLarge(problem))
+    }
+    stream.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > maxBytes) stop(`is larger than ${maxBytes} bytes`)
+      else if (chunks.push(chunk) > MAX_BODY_CHUNKS) stop(`has more than ${MAX_BODY_CHUNKS} chunks`)
+    })
+    stream.once('end', () => resolve(Buffer.concat(chunks)))
+    stream.once('error', reject)
+    stream.once('close', () => reject(new Error('closed')))
+  })
+}
+
+/** The rest of the body is not read, so the connection cannot be reused. */
+function tooLarge(problem: string): HTTPException {
+  return refusal(413, `The body ${problem}`, { connection: 'close' })
 }
 
 export function readBytes(c: RequestContext, maxBytes: number): Promise<Uint8Array> {

@@ -20,6 +20,8 @@ export const MAX_MCP_SESSIONS = 256
 export const MCP_SESSION_IDLE_MS = 60 * 60 * 1_000
 
 export const MAX_BODY_BYTES = 10_000_000
+/** Of a body without a length: each costs more than its content if it is small. */
+export const MAX_BODY_CHUNKS = 50_000
 export const MAX_MCP_ANSWER_BYTES = 10_000_000
 /** Ten minutes of 16 kHz, 16-bit, mono WAV. */
 export const MAX_AUDIO_BYTES = 20_000_000

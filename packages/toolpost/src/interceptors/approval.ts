@@ -17,7 +17,7 @@ export interface Approval {
   /** In milliseconds since 1970. */
   readonly askedAt: number
   readonly expiresAt: number
-  readonly state: 'waiting' | 'approved'
+  readonly state: 'waiting' | 'approved' | 'denied'
   /** The fingerprint of the tool's definition; left out for tools without a server. */
   readonly definition?: string | undefined
   /** What a remembered decision may cover. */

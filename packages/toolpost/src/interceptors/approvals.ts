@@ -3,6 +3,7 @@ import { type PlainLimits, plainCopy } from '../logging/plain-value.ts'
 import { KNOWN_ONLY } from '../logging/redact.ts'
 import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../util/clock.ts'
 import { Listeners, quietly } from '../util/quietly.ts'
+import { shortText } from '../util/text.ts'
 import {
   type Approval,
   type Decision,
@@ -16,6 +17,7 @@ import {
 } from './approval.ts'
 
 const MAX_SHOWN_BYTES = 20_000
+const MAX_REASON_CHARACTERS = 1_000
 /**
  * The arguments as the approver sees them. Nothing is shortened, and only the values of configured secrets are removed:
  * text that merely resembles a secret may be the dangerous part. Control characters are left to each display.
@@ -119,7 +121,9 @@ export class Approvals {
 
   /** Decides; `undefined` if nothing waits under that id: already decided, expired or never asked. */
   decide(id: string, decision: 'approve' | 'deny', about: Decision = {}): Approval | undefined {
-    const { by, reason = by === undefined ? 'denied by the user' : `denied by the user (${by})` } = about
+    const { by } = about
+    const usual = by === undefined ? 'denied by the user' : `denied by the user (${by})`
+    const reason = shortText(about.reason ?? usual, MAX_REASON_CHARACTERS)
     const entry = this.#entries.get(id)
     const approval = entry?.approval ?? this.#shared.find(each => each.id === id)
     if (approval?.state !== 'waiting') return undefined
@@ -133,7 +137,7 @@ export class Approvals {
       Object.assign(entry, { approval: { ...approval, state: 'approved' }, by })
       this.#tell()
     }
-    return approval
+    return { ...approval, state: decision === 'approve' ? 'approved' : 'denied' }
   }
 
   /** Whether an earlier decision covers the call, so that nobody has to be asked. */

@@ -13,7 +13,7 @@ import { headerMismatch } from './param-headers.ts'
 import * as protocol from './protocol.ts'
 
 export interface McpEndpointOptions extends McpMethodsOptions {
-  streams: Set<unknown>
+  streams: Map<unknown, Client>
   logger: Logger
 }
 
@@ -56,11 +56,11 @@ export function createMcpEndpoint(options: McpEndpointOptions) {
     if (mismatch) return refused(400, mismatch.message, { ...mismatch, id })
     if (!methods.has(method, true)) return refused(404, 'Method not found', { code: METHOD_NOT_FOUND, id })
     const isListening = method === 'subscriptions/listen'
-    if (isListening && streams.size >= MAX_STREAMS)
+    if (isListening && http.isFull([...streams.values()], client, MAX_STREAMS))
       return refused(503, 'Too many streams: try again later', { id })
     const caller = http.callerOf(c)
     const exchange = exchangeWith(() => caller.abort(new http.Disconnected()), c.env.outgoing)
-    if (isListening) streams.add(exchange)
+    if (isListening) streams.set(exchange, client)
     const request: protocol.McpRequest = {
       id,
       method,
@@ -124,15 +124,19 @@ export function createMcpEndpoint(options: McpEndpointOptions) {
   }
 
   function begin(c: http.RequestContext, message: Message): Promise<Response> | Response {
-    // Sessions with a running call or a listening client always stay.
-    for (const { session, peer, usedAt, isListening } of [...sessions.values()]) {
-      const isFull = sessions.size >= MAX_MCP_SESSIONS
-      if (!isFull && usedAt > Date.now() - MCP_SESSION_IDLE_MS) break
-      if (!isListening && session.running.size === 0) void peer.close()
-    }
-    if (sessions.size >= MAX_MCP_SESSIONS)
-      return refused(503, 'Too many sessions: try again later', { id: message.id })
     const { client } = c.env
+    const isFull = () => {
+      const owners = [...sessions.values()].map(each => each.client)
+      return http.isFull(owners, client, MAX_MCP_SESSIONS)
+    }
+    // Sessions with a running call or a listening client always stay.
+    for (const { session, peer, usedAt, isListening, client: owner } of [...sessions.values()]) {
+      const isOld = usedAt <= Date.now() - MCP_SESSION_IDLE_MS
+      if (!isOld && !isFull()) break
+      const mayEnd = isOld || owner.key === client.key || sessions.size >= MAX_MCP_SESSIONS
+      if (mayEnd && !isListening && session.running.size === 0) void peer.close()
+    }
+    if (isFull()) return refused(503, 'Too many sessions: try again later', { id: message.id })
     const session = protocol.newSession((method, params) => void peer.notify(method, params))
     const transport = new sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => session.id,

@@ -39,7 +39,9 @@ export function addApprovalRoutes(app: App, { source, questions }: GatewayContex
     const by = client.isNamed ? client.name : 'console'
     // A scope without `remember` holds until the process ends.
     const about = { remember: remember ?? (scope && 'session'), scope, reason, by } as Decision
-    return json({ approval: approvals?.decide(waiting.id, decision as 'approve' | 'deny', about) })
+    const approval = approvals?.decide(waiting.id, decision as 'approve' | 'deny', about)
+    if (!approval) throw refusal(404, 'No pending approval with this id')
+    return json({ approval })
   })
   app.get('/api/questions', c =>
     json({ questions: questions.list().filter(question => c.env.client.sees(question)) }),

@@ -36,7 +36,9 @@ export function addHealthRoutes(app: App, context: GatewayContext): void {
       ...durable(),
     })
   })
-  app.get('/metrics', () => {
+  app.get('/metrics', c => {
+    const { client } = c.env
+    const isSeen = (tool: string) => !client.isNamed || client.findTool(tool) !== undefined
     const { written, dropped } = history() ?? {}
     const perState = servers().map(([state, count]) => [`{state="${state}"}`, count] as const)
     const text = [
@@ -48,7 +50,7 @@ export function addHealthRoutes(app: App, context: GatewayContext): void {
       family('counter', 'history_dropped_total', 'Calls missing from the history', [['', dropped]]),
     ]
     const type = 'text/plain; version=0.0.4; charset=utf-8'
-    return content(`${executor.metrics.prometheus()}${text.join('')}`, { 'content-type': type })
+    return content(`${executor.metrics.prometheus(isSeen)}${text.join('')}`, { 'content-type': type })
   })
 }
 
