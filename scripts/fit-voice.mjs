@@ -1,5 +1,7 @@
-// Fits the score of packages/voice-gateway/src/listening/decision.ts on one half of the voices, and reports it on the other half.
-// npm run build && node scripts/fit-voice.mjs [--sample 220] [--report 80] [--keep file.json]
+// Fits the score of packages/voice-gateway/src/listening/decision.ts on one half of the voices, and reports what is decided with the
+// weights in that file on the other half.
+// npm run build && node scripts/fit-voice.mjs [--sample 200] [--report 50] [--keep file.json]
+import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,72 +10,76 @@ import { openProject } from 'toolpost/project'
 import { stderrLogger } from 'toolpost/terminal'
 import { startHome } from 'zwave-mcp-server/home'
 import { HOME } from '../bench/voice/home.mjs'
-import { plan, record } from '../bench/voice/recordings.mjs'
+import { OTHER_HOMES, plan, record } from '../bench/voice/recordings.mjs'
 import { readAudio } from '../packages/voice-gateway/dist/audio/wav.js'
 import { MoonshineTranscriber } from '../packages/voice-gateway/dist/index.js'
-import { scoreOf, weigh } from '../packages/voice-gateway/dist/listening/decision.js'
+import { callsTool, decide, scoreOf, weigh } from '../packages/voice-gateway/dist/listening/decision.js'
 
-const FITTED = ['tuning', 'second', 'fourth', 'seventh']
-const REPORTED = ['held-out', 'third', 'fifth', 'unseen', 'eighth']
+/** Each with the home that it is about. */
+const FITTED = [
+  { home: HOME, halves: ['tuning', 'second', 'fourth', 'seventh'] },
+  { home: OTHER_HOMES.lamps.home, halves: ['lamps'] },
+]
+const REPORTED = [
+  { home: HOME, halves: ['held-out', 'third', 'fifth', 'unseen', 'eighth', 'ninth'] },
+  { home: OTHER_HOMES.fans.home, halves: ['fans'] },
+]
 const CONDITIONS = ['clean', 'pink 20 dB', 'pink 10 dB', 'reverb']
-/** The score is the log of the odds. Doing the wrong thing is as bad as ten questions that were not needed. */
-const ACT_FROM = Math.log(10)
-/** Asked about from here on: one in four is meant. */
-const ASK_FROM = Math.log(1 / 3)
 /** Acting on speech that was no command is this much worse than doing the wrong thing. */
 const OTHER_SPEECH = 3
-const HEARD = ['belowFree', 'distance', 'gap']
 
 const { values: options } = parseArgs({
   options: {
-    /** This many recordings per condition of the half that is fitted, and of the other. */
-    sample: { type: 'string', default: '220' },
-    report: { type: 'string', default: '80' },
+    /** This many recordings per condition and home of the half that is fitted, and of the other. */
+    sample: { type: 'string', default: '200' },
+    report: { type: 'string', default: '50' },
     /** A file for what the speech model heard, which takes minutes; read if it exists. */
     keep: { type: 'string' },
   },
 })
-const home = await startHome(HOME)
-process.env.MQTT_BROKER_URL = home.url
-const logger = () => stderrLogger('fatal')
-const project = await openProject({ logger, say: () => {}, model: { wanted: 'offline' } })
-const { executor } = project
-const { sentences } = await project.model()
-await sentences.load()
-await project.ready()
-await sentences.refresh({ executor })
-const heard =
-  options.keep && existsSync(options.keep) ? JSON.parse(readFileSync(options.keep)) : await hearAll()
+const kept = options.keep && existsSync(options.keep) ? JSON.parse(readFileSync(options.keep)) : []
+const heard = []
+const rows = []
+const sets = [...FITTED.map(set => [set, options.sample]), ...REPORTED.map(set => [set, options.report])]
+for (const [{ home, halves }, count] of sets) await inHome(home, halves, Number(count))
 if (options.keep) writeFileSync(options.keep, JSON.stringify(heard))
-const rows = heard.flatMap(evidenceOf)
-const fitted = rows.filter(({ half }) => FITTED.includes(half))
-const weights = fitWeights(fitted.filter(({ evidence }) => evidence))
-const shown = Object.fromEntries(
-  Object.entries(weights).map(([name, value]) => [name, Number(value.toFixed(2))]),
-)
-console.log(
-  'WEIGHTS',
-  shown,
-  'ACT_FROM',
-  Number(ACT_FROM.toFixed(2)),
-  'ASK_FROM',
-  Number(ASK_FROM.toFixed(2)),
-)
-for (const half of [FITTED, REPORTED]) report(half)
-await project.close()
-await home.close()
+const weights = fitWeights(rowsOf(FITTED).filter(({ evidence }) => evidence))
+const rounded = Object.entries(weights).map(([name, value]) => [name, Number(value.toFixed(2))])
+console.log('WEIGHTS', Object.fromEntries(rounded))
+report('fitted', rowsOf(FITTED))
+for (const set of REPORTED) report(set.halves.join(', '), rowsOf([set]))
+report('all of the other half', rowsOf(REPORTED))
 
-async function hearAll() {
+/** Hears a sample of these halves in this home, and keeps what is decided. */
+async function inHome(devices, halves, count) {
+  const home = await startHome(devices)
+  process.env.MQTT_BROKER_URL = home.url
+  const project = await openProject({
+    logger: () => stderrLogger('fatal'),
+    say: () => {},
+    model: { wanted: 'offline' },
+  })
+  const { executor } = project
+  const { sentences } = await project.model()
+  await sentences.load()
+  await project.ready()
+  await sentences.refresh({ executor })
+  const known = kept.filter(({ half }) => halves.includes(half))
+  const graph = sentences.graph({ executor })
+  const listened = known.length > 0 ? known : await listenTo(halves, count, graph)
+  heard.push(...listened)
+  const understand = content => sentences.understand([{ role: 'user', content }], { executor })
+  rows.push(...listened.map(recording => judged(recording, understand)))
+  await project.close()
+  await home.close()
+}
+
+async function listenTo(halves, count, graph) {
   const folder = mkdtempSync(join(tmpdir(), 'fit-voice-'))
-  const voices = ['espeak-ng:', 'flite:']
-  const chosen = [
-    [FITTED, Number(options.sample)],
-    [REPORTED, Number(options.report)],
-  ].flatMap(([halves, count]) =>
-    CONDITIONS.flatMap(condition => sampled(plan({ halves, voices, conditions: [condition] }), count)),
+  const chosen = CONDITIONS.flatMap(condition =>
+    sampled(plan({ halves, voices: [], conditions: [condition] }), count),
   )
   const transcriber = new MoonshineTranscriber()
-  const graph = sentences.graph({ executor })
   const all = []
   for (const recording of record(chosen, folder)) {
     const samples = await readAudio({ wav: readFileSync(join(folder, recording.file)) })
@@ -84,24 +90,28 @@ async function hearAll() {
   return all
 }
 
-/** Evenly spread, and the same each time. */
+/** Any of them, but the same each time. */
 function sampled(recordings, count) {
-  const step = Math.max(1, recordings.length / count)
-  return Array.from(
-    { length: Math.floor(recordings.length / step) },
-    (_, n) => recordings[Math.floor(n * step)],
-  )
+  const byHash = recordings.map(recording => ({
+    recording,
+    hash: createHash('md5').update(recording.file).digest('hex'),
+  }))
+  byHash.sort((a, b) => (a.hash < b.hash ? -1 : 1))
+  return byHash.slice(0, count).map(({ recording }) => recording)
 }
 
-/** What speaks for the likeliest sentence, and whether it is what was said. */
-function evidenceOf({ half, condition, sentence, expected, listened }) {
-  const understand = content => sentences.understand([{ role: 'user', content }], { executor })
+/** What speaks for the likeliest sentence, whether that was said, and what comes of it: right, wrong, asked or nothing. */
+function judged({ half, condition, sentence, expected, listened }, understand) {
   const { kind, key } = understand(sentence)
-  const { best, evidence } = weigh(listened, understand) ?? {}
   const isCommand = !expected.nothing
-  const isRight = isCommand && kind !== 'nothing' && isSame(best?.key, key)
-  const acts = best?.kind === 'act' || best?.kind === 'tell'
-  return [{ half, condition, isCommand, isRight, evidence: acts ? evidence : undefined }]
+  const isSaid = meaning => isCommand && kind !== 'nothing' && isSame(meaning.key, key)
+  const { best, evidence } = weigh(listened, understand) ?? {}
+  const { decision, text } = decide(listened, understand)
+  const meant = understand(text)
+  const row = { half, condition, sentence, text, free: listened.text, isCommand, outcome: 'nothing' }
+  if (callsTool(meant)) row.outcome = isSaid(meant) ? 'right' : 'wrong'
+  if (callsTool(meant) && decision === 'ask') row.outcome = isSaid(meant) ? 'asked' : 'asked in vain'
+  return best && callsTool(best) ? { ...row, evidence, isRight: isSaid(best) } : row
 }
 
 /** The same calls; asking for the same thing twice is no mistake. */
@@ -112,20 +122,19 @@ function isSame(key = '', other = '') {
 
 /** Maximum likelihood by gradient descent (Adam): the score is the log of the odds of being right. */
 function fitWeights(rows) {
-  const weights = { heard: 3, belowFree: 0, distance: 0, gap: 0, certain: 0, margin: 1 }
+  const weights = { heard: 3, below: 0, gap: 0 }
   const names = Object.keys(weights)
   const mean = Object.fromEntries(names.map(name => [name, { first: 0, second: 0 }]))
   for (let step = 1; step <= 6_000; step++) {
-    const gradient = Object.fromEntries(names.map(name => [name, name === 'heard' ? 0 : 0.1 * weights[name]]))
+    const gradient = { heard: 0, below: 0.1 * weights.below, gap: 0.1 * weights.gap }
     for (const { evidence, isRight, isCommand } of rows) {
       const score = scoreOf(evidence, weights)
       const error = (1 / (1 + Math.exp(-score)) - Number(isRight)) * (isCommand ? 1 : OTHER_SPEECH)
-      // Which of the two doubts counts: that it was not heard, or that another sentence was.
-      const notCertain = Math.exp(score - weights.certain - weights.margin * evidence.margin)
-      gradient.certain += error * notCertain
-      gradient.margin += error * notCertain * evidence.margin
-      gradient.heard += error * (1 - notCertain)
-      for (const name of HEARD) gradient[name] += error * (1 - notCertain) * evidence[name]
+      // Of the two doubts, the weights are about one: that it was not heard, and not that another sentence was.
+      const notHeard = 1 - Math.exp(score - evidence.margin)
+      gradient.heard += error * notHeard
+      gradient.below += error * notHeard * evidence.below
+      gradient.gap += error * notHeard * evidence.gap
     }
     for (const name of names) {
       const of = mean[name]
@@ -138,25 +147,33 @@ function fitWeights(rows) {
   return weights
 }
 
-function report(halves) {
-  const columns = ['condition', 'commands', 'right', 'asked', 'wrong', 'acted on other speech']
-  console.log(`\n${halves.join(', ')}\n| ${columns.join(' | ')} |\n|---|---:|---:|---:|---:|---:|`)
+function rowsOf(sets) {
+  return sets.flatMap(({ halves }) => rows.filter(({ half }) => halves.includes(half)))
+}
+
+function report(title, reported) {
+  const columns = [
+    'condition',
+    'commands',
+    'right',
+    'asked',
+    'wrong',
+    'other speech',
+    'asked about',
+    'acted on',
+  ]
+  console.log(`\n${title}\n| ${columns.join(' | ')} |\n|---|${'---:|'.repeat(columns.length - 1)}`)
   for (const name of ['clean', 'noisy']) {
-    const isMeant = condition => (condition === 'clean') === (name === 'clean')
-    const all = rows.filter(({ half, condition }) => halves.includes(half) && isMeant(condition))
-    const scoreFor = ({ evidence }) => (evidence ? scoreOf(evidence, weights) : Number.NEGATIVE_INFINITY)
-    const commands = all.filter(({ isCommand }) => isCommand)
-    const others = all.filter(({ isCommand }) => !isCommand)
-    const share = isIt => `${((100 * commands.filter(isIt).length) / commands.length).toFixed(1)} %`
-    const acts = row => scoreFor(row) >= ACT_FROM
-    const cells = [
-      name,
-      commands.length,
-      share(row => row.isRight && acts(row)),
-      share(row => row.isRight && !acts(row) && scoreFor(row) >= ASK_FROM),
-      share(row => !row.isRight && acts(row)),
-      `${others.filter(acts).length} of ${others.length}`,
-    ]
-    console.log(`| ${cells.join(' | ')} |`)
+    const of = reported.filter(({ condition }) => (condition === 'clean') === (name === 'clean'))
+    const commands = of.filter(({ isCommand }) => isCommand)
+    const others = of.filter(({ isCommand }) => !isCommand)
+    const count = (all, outcome) => all.filter(row => row.outcome === outcome).length
+    const share = outcome => `${((100 * count(commands, outcome)) / commands.length).toFixed(1)} %`
+    const shares = ['right', 'asked', 'wrong'].map(share)
+    const ignored = [others.length, count(others, 'asked in vain'), count(others, 'wrong')]
+    console.log(`| ${[name, commands.length, ...shares, ...ignored].join(' | ')} |`)
   }
+  for (const { sentence, condition, free, text, outcome } of reported)
+    if (outcome === 'wrong')
+      console.log(`wrong: "${sentence}" (${condition}) was heard as "${free}": ${text}`)
 }

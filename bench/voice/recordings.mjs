@@ -9,6 +9,8 @@ import { isThere, missingPackages, partsOf, run, speakAll } from './engines.mjs'
 const read = name => JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8'))
 const { commands, nothing } = read('sentences.json')
 export const SPLIT = read('split.json')
+/** The same for homes with other devices: what must do nothing there is listed apart. */
+export const OTHER_HOMES = read('other-homes.json')
 /** What a sentence must do: `{nothing: true}`, or its entry in `commands`. */
 const EXPECTED = new Map([
   ...commands.map(command => [command.say, command]),
@@ -30,23 +32,25 @@ const NOISE_SECONDS = 60
 
 /** The manifest's entries for a choice of halves, voices and conditions; records nothing yet. */
 export function plan({ halves, voices, conditions }) {
-  return halves.flatMap(half =>
-    SPLIT[half].voices
-      .filter(voice => voices.length === 0 || voices.some(part => voice.includes(part)))
-      .flatMap(voice =>
-        SPLIT[half].sentences.flatMap(sentence =>
-          conditions.map(condition => ({
-            file: `${[voice, condition, sentence].join('_').replaceAll(/[^\w.+-]+/g, '-')}.wav`,
-            voice,
-            engine: partsOf(voice).engine,
-            condition,
-            sentence,
-            expected: EXPECTED.get(sentence),
-            half,
-          })),
-        ),
+  return halves.flatMap(half => {
+    const { voices: own, sentences, nothing: ignored = [] } = SPLIT[half] ?? OTHER_HOMES[half]
+    const chosen = own.filter(voice => voices.length === 0 || voices.some(part => voice.includes(part)))
+    const expectedOf = sentence =>
+      ignored.includes(sentence) ? { nothing: true } : (EXPECTED.get(sentence) ?? {})
+    return chosen.flatMap(voice =>
+      [...sentences, ...ignored].flatMap(sentence =>
+        conditions.map(condition => ({
+          file: `${[voice, condition, sentence].join('_').replaceAll(/[^\w.+-]+/g, '-')}.wav`,
+          voice,
+          engine: partsOf(voice).engine,
+          condition,
+          sentence,
+          expected: expectedOf(sentence),
+          half,
+        })),
       ),
-  )
+    )
+  })
 }
 
 /** Records what is planned; throws if packages are missing. A voice that is not installed or fails is left out, with a message. */

@@ -1,5 +1,5 @@
 // Runs the test set's recordings through the product: what each command does, and how long it takes.
-// npm run bench:voice [-- --half tuning|held-out|second|third|fourth|fifth|unseen|seventh|eighth|all --voices flite,en-us --condition clean,reverb --sample 100 --realtime]
+// npm run bench:voice [-- --half tuning|held-out|second|third|fourth|fifth|unseen|seventh|eighth|ninth|all --voices flite,en-us --condition clean,reverb --sample 100 --realtime]
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,4 @@
 import type { Block } from './language.ts'
-import type { SlotList } from './lists.ts'
 import { anyOf, type Node } from './template.ts'
 import { keysOf } from './text.ts'
 import { type Grammar, isFirst } from './understand.ts'
@@ -45,8 +44,13 @@ export function graphOf(grammar: Grammar | undefined): SentenceGraph {
     prune(rule)
     return index
   }
-  const ofList = (list: SlotList | undefined) =>
-    list?.spoken ? (known.get(list) ?? ofNode(list.spoken(), list)) : anything
+  const labelOf = (node: Node, isFirst: boolean) => {
+    if (node.kind === 'word') return node.key
+    if (node.kind === 'rule') return ofNode(matcher.rule(node.name))
+    const { spoken, spokenFirst = spoken } = matcher.lists.get(node) ?? {}
+    const said = isFirst ? spokenFirst : spoken
+    return said ? (known.get(said) ?? ofNode(said(), said)) : anything
+  }
   /** Adds a node after some states; returns the states after it. */
   const add = (node: Node, rule: OpenRule, from: readonly number[], to?: number): readonly number[] => {
     if (node.kind === 'fixed') return from
@@ -56,10 +60,11 @@ export function graphOf(grammar: Grammar | undefined): SentenceGraph {
       }, from)
     const target = to ?? rule.arcs.push([]) - 1
     if (node.kind === 'choice') return [...new Set(node.items.flatMap(item => add(item, rule, from, target)))]
-    const inner = node.kind === 'rule' ? ofNode(matcher.rule(node.name)) : ofList(matcher.lists.get(node))
-    const label = node.kind === 'word' ? node.key : inner
-    if (label === undefined) return []
-    for (const state of from) rule.arcs[state]?.push([label, target])
+    for (const state of from) {
+      const label = labelOf(node, state === 0)
+      if (label === undefined) return []
+      rule.arcs[state]?.push([label, target])
+    }
     return [target]
   }
 

@@ -32,7 +32,7 @@ export interface HomeWords {
   lowercase?: boolean
   same?: Record<string, string>
   kinds?: Record<string, KindWords>
-  spoken?: { item?: string; items?: string }
+  spoken?: { first?: string; item?: string; items?: string }
   [role: string]: unknown
 }
 
@@ -190,12 +190,14 @@ export class Home {
   /** What a name or a place can be; names of these kinds are expected aloud. */
   list(name: string, kinds: readonly string[] | undefined): SlotList | undefined {
     if (name === 'area') return { ...valuesList(this.places), at: this.#placesAt }
-    const spoken = () => this.#spokenNames(kinds)
-    return name === 'name' ? { at: this.#namesAt, words: () => this.vocabulary(), spoken } : undefined
+    if (name !== 'name') return undefined
+    const spoken = () => this.#spokenNames(kinds, this.words.spoken?.item)
+    const spokenFirst = () => this.#spokenNames(kinds, this.words.spoken?.first ?? this.words.spoken?.item)
+    return { at: this.#namesAt, words: () => this.vocabulary(), spoken, spokenFirst }
   }
 
   /** In the language's template: `full` names and parts that only one device has, any `part`, the `noun` of a kind, and `room`. */
-  #spokenNames(kinds: readonly string[] | undefined): Node {
+  #spokenNames(kinds: readonly string[] | undefined, item = '<full>'): Node {
     const [nouns, full, rooms] = [[], [], []] as [string[][], string[][], string[][]]
     const parts = new Map<string, Set<Device>>()
     for (const device of this.devices.filter(each => isOneOf(each, kinds))) {
@@ -217,8 +219,8 @@ export class Home {
     }
     for (const [part, { size }] of parts) if (size === 1) full.push(keysOf(part))
     const nodes = { full: anyOf(full), noun: anyOf(nouns), room: anyOf(rooms) }
-    const { item = '<full>', items = '<item>' } = this.words.spoken ?? {}
-    return fill(items, { item: fill(item, { ...nodes, part: anyOf([...parts.keys()].map(keysOf)) }) })
+    const part = anyOf([...parts.keys()].map(keysOf))
+    return fill(this.words.spoken?.items ?? '<item>', { item: fill(item, { ...nodes, part }) })
   }
 
   /** The same phrase in a place ("in the kitchen", "here", "in the house"), without some devices. */

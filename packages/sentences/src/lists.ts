@@ -11,6 +11,7 @@ export interface SlotList {
   words(): Iterable<string>
   /** What a speech recogniser listens for; left out if it can be anything. */
   spoken?(): Node
+  spokenFirst?(): Node // At the beginning of a sentence, if that differs
 }
 
 export interface WrittenList {

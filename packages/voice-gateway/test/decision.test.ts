@@ -7,7 +7,9 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   'turn off switch one': { kind: 'act', key: 'one off', changes: true, free: 0 },
   'turn on switch won': { kind: 'act', key: 'won on', changes: true, free: 0 },
   'turn off the living room light': { kind: 'act', key: 'light off', changes: true, free: 0 },
-  'who is the living room light': { kind: 'tell', key: 'search', changes: false, free: 4 },
+  'turn off the bedroom': { kind: 'act', key: 'bedroom off', changes: true, free: 0 },
+  'turn off the bedroom heater': { kind: 'talk', key: 'no heater', changes: false, free: 0 },
+  'google has announced a new phone today': { kind: 'tell', key: 'search', changes: false, free: 6 },
   'what is the time': { kind: 'tell', key: 'time', changes: false, free: 0 },
 }
 const NOTHING: Meaning = { kind: 'nothing', key: '', changes: false, free: 0 }
@@ -34,21 +36,16 @@ it.each([
   // They sound the same.
   ['Turn on switch one. -1 / turn on switch one -1 / turn on switch won -3', 'ask: Turn on switch one.'],
   // Any words are a search, which these may not be.
-  [
-    'Who is the living room light? -1 / turn off the living room light -7',
-    'ask: Who is the living room light?',
-  ],
-  [
-    'Turn off the light in ten minutes. -2 / turn off the living room light -18',
-    'free: Turn off the light in ten minutes.',
-  ],
+  ['Google has announced a new phone today. -1', 'ask: Google has announced a new phone today.'],
+  ['Turn off the bedroom heater. -1.5 / turn off the bedroom -4.5', 'free: Turn off the bedroom heater.'],
+  // What was heard freely says nothing, and neither does that it is no likelier.
+  ['Que el negemos le re. -20 / turn on switch one -19.8', 'free: Que el negemos le re.'],
   ['The children are playing outside. -2 / what is the time -20', 'free: The children are playing outside.'],
   // A decoy is likelier.
   [
     "Don't turn on switch one. -2 / don't turn on switch one -2 / turn on switch one -12",
     "free: Don't turn on switch one.",
   ],
-  ['Nobody knows. -2', 'free: Nobody knows.'],
 ])('%s → %s', (heard, expected) => {
   expect(decided(heard)).toBe(expected)
 })

@@ -1,7 +1,7 @@
 import type { Meaning } from '../messages.ts'
 import { saidWords } from '../speech-to-text/spoken-numbers.ts'
 import type { HeardSentence, Listened } from '../speech-to-text/transcriber.ts'
-import { comparePhones, type PhoneDifference, phonesOf } from './phones.ts'
+import { comparePhones, phonesOf } from './phones.ts'
 import { isBareAnswer, yesOrNo } from './yes-or-no.ts'
 
 /** The free transcript is a sentence, sounds like one, perhaps like one, or stands for itself. */
@@ -19,12 +19,10 @@ export interface Heard {
   meaning?: object | undefined
 }
 
-/** What the score of a sentence is made of. */
+/** What the score of a sentence is made of. A phone that was heard differently counts as a nat. */
 export interface Evidence {
-  /** How much less likely it is than the free transcript, in nats. */
-  belowFree: number
-  /** The phonetic distance to the free transcript, from 0 to 1. */
-  distance: number
+  /** How much less likely it is than a free transcript, in nats. */
+  below: number
   /** The longest run of phones that only one of them has. */
   gap: number
   /** How much likelier its meaning is than any other, in nats. */
@@ -32,26 +30,21 @@ export interface Evidence {
 }
 
 /** Fitted by scripts/fit-voice.mjs on one half of the voices. */
-const WEIGHTS: Readonly<Record<keyof Evidence | 'heard' | 'certain', number>> = {
-  heard: 11.56,
-  belowFree: -0.76,
-  distance: -5.23,
-  gap: -1.2,
-  certain: 0.15,
-  margin: 0.87,
-}
-const ACT_FROM = 2.3
+const WEIGHTS = { heard: 14.5, below: -0.63, gap: -1.5 }
+const ACT_FROM = 2
 const ASK_FROM = -1.1
-/** How many nats a phone counts that differs from the free transcript, when sentences are compared with each other. */
-const PHONE_NATS = 0.6
+/** A free transcript that is less likely than this was not understood itself, and is nothing to compare with. */
+const LEAST_FREE_NATS = -8
+/** How much less a free transcript counts that is understood, but is no sentence that was listened for. */
+const UNLISTED_NATS = 4
 /** Meanings further apart than this cannot be confused, in nats. */
 const WIDEST_MARGIN = 9
 
 interface Candidate extends HeardSentence, Meaning {
-  sound: string
-  difference: PhoneDifference
-  /** How likely it is, judged by the sound and by the free transcript. */
-  rank: number
+  phones: readonly string[]
+  gap: number
+  /** How likely it is, judged by the speech model and by how unlike the free transcript it sounds. */
+  likelihood: number
 }
 
 /** Decides between a sentence of the grammar, the free transcript, and asking. Never bends other speech into a command. */
@@ -61,16 +54,19 @@ export function decide(listened: Listened, understand: (text: string) => Meaning
   const isNothing = words.length === 0 || isBareAnswer(free, words.length)
   const found = isNothing ? undefined : weigh(listened, understand)
   if (!found) return { text: free, free_text: free, decision: 'free' }
-  const { best, margin, evidence } = found
+  const { best, evidence } = found
+  const { margin } = evidence
   const score = scoreOf(evidence)
   const isExact = saidWords(best.text).join(' ') === words.join(' ')
   const heard = { text: best.text, free_text: free, margin, meaning: best.meaning }
-  if (score < ASK_FROM)
-    return { text: free, free_text: free, margin, decision: understand(free).changes ? 'ask' : 'free' }
   // If a no was heard, nothing is done without asking.
-  if (score < ACT_FROM || (yesOrNo(free) === false && best.changes && !isExact))
-    return { ...heard, decision: 'ask' }
-  return { ...heard, decision: isExact ? 'exact' : 'sentence', text: isExact ? free : best.text }
+  const isDoubtful = yesOrNo(free) === false && best.changes && !isExact
+  if (score >= ACT_FROM && !isDoubtful)
+    return { ...heard, decision: isExact ? 'exact' : 'sentence', text: isExact ? free : best.text }
+  if (score >= ASK_FROM && callsTool(best)) return { ...heard, decision: 'ask' }
+  const meant = understand(free)
+  const decision = callsTool(meant) && !meant.isGuess ? 'ask' : 'free'
+  return { text: free, free_text: free, margin, decision }
 }
 
 /** The likeliest sentence, and what speaks for it. The free transcript is one too, if it is understood for certain. */
@@ -79,40 +75,43 @@ export function weigh(listened: Listened, understand: (text: string) => Meaning)
   const candidate = (sentence: HeardSentence): Candidate => {
     const meaning = understand(sentence.text)
     const phones = phonesOf(sentence.text)
-    const difference = comparePhones(said, phones)
-    // Any words fit where free text is expected, so that they are no evidence.
-    const free = (phones.length * meaning.free) / saidWords(sentence.text).length
-    const rank = sentence.score - PHONE_NATS * (difference.cost + free)
-    return { ...sentence, ...meaning, sound: phones.join(' '), difference, rank }
+    const { cost, longestGap: gap } = comparePhones(said, phones)
+    return { ...sentence, ...meaning, phones, gap, likelihood: sentence.score - cost }
   }
-  const free = candidate(listened)
   const sentences = listened.sentences.map(candidate)
-  const all = doesSomething(free) && !free.isGuess ? [free, ...sentences] : sentences
-  const [best] = all.filter(({ kind }) => kind !== 'nothing').sort((a, b) => b.rank - a.rank)
+  const free = candidate(listened)
+  if (!sentences.some(sentence => soundAlike(sentence, free))) {
+    // Any words fit where free text is expected, so that they are no evidence.
+    const anyPhones = (said.length * free.free) / Math.max(1, saidWords(free.text).length)
+    free.likelihood -= UNLISTED_NATS + anyPhones
+  }
+  const all = free.kind === 'nothing' || free.isGuess ? sentences : [free, ...sentences]
+  const [best] = all.filter(({ kind }) => kind !== 'nothing').sort((a, b) => b.likelihood - a.likelihood)
   if (!best) return undefined
-  const { distance, longestGap: gap } = best.difference
-  const margin = marginOf(best, all)
-  const evidence: Evidence = { belowFree: Math.max(0, free.score - best.score), distance, gap, margin }
-  return { best, margin, evidence }
+  const below = Math.max(listened.score, LEAST_FREE_NATS) - best.likelihood
+  const evidence: Evidence = { below, gap: best.gap, margin: marginOf(best, all) }
+  return { best, evidence }
 }
 
 /** How safely a sentence can be carried out: as the log of the odds that it was heard, and not another one. */
-export function scoreOf({ belowFree, distance, gap, margin }: Evidence, weights = WEIGHTS): number {
-  const heard =
-    weights.heard + weights.belowFree * belowFree + weights.distance * distance + weights.gap * gap
-  return -logSum([-heard, -(weights.certain + weights.margin * margin)])
+export function scoreOf({ below, gap, margin }: Evidence, weights = WEIGHTS): number {
+  return -logSum([-(weights.heard + weights.below * below + weights.gap * gap), -margin])
 }
 
 /** Decoys, greetings and questions back to the speaker call no tool. */
-function doesSomething({ kind }: Meaning): boolean {
+export function callsTool({ kind }: Meaning): boolean {
   return kind === 'act' || kind === 'tell'
 }
 
 /** 0 if another meaning sounds the same: spelling says nothing about what was said. */
 function marginOf(best: Candidate, candidates: readonly Candidate[]): number {
   const others = candidates.filter(({ kind, key }) => kind !== best.kind || key !== best.key)
-  const margins = others.map(({ sound, rank }) => (sound === best.sound ? 0 : best.rank - rank))
+  const margins = others.map(other => (soundAlike(other, best) ? 0 : best.likelihood - other.likelihood))
   return Math.min(WIDEST_MARGIN, ...margins)
+}
+
+function soundAlike(one: Candidate, other: Candidate): boolean {
+  return one.phones.join() === other.phones.join()
 }
 
 /** Of likelihoods given as logarithms. */

@@ -14,11 +14,9 @@ interface PhoneData {
 }
 
 /** How two sequences of phones differ. */
-export interface PhoneDifference {
+interface PhoneDifference {
   /** Of turning one into the other: about 1 for each phone that differs. */
   cost: number
-  /** 0 is identical, 1 nothing in common: the cost per phone of the longer one. */
-  distance: number
   /** The longest run of phones that only one of them has: a word that was dropped or made up. */
   longestGap: number
 }
@@ -96,7 +94,7 @@ export function comparePhones(a: readonly string[], b: readonly string[]): Phone
     row = next
   }
   const { cost, longest } = row.at(-1) as Cell
-  return { cost, distance: cost / Math.max(1, a.length, b.length), longestGap: longest }
+  return { cost, longestGap: longest }
 }
 
 function gapped(before: Cell, side: 'a' | 'b', phone: string): Cell {

@@ -27,7 +27,7 @@ const LATER = { width: 14, belowBest: 6 }
 /** Sentences this much less likely than the best one, or than the free transcript, were not said. */
 const BELOW_BEST = 9
 const BELOW_FREE = 18
-const MOST_SENTENCES = 12
+const MOST_SENTENCES = 8
 /** Figures and the final punctuation mark take a few more tokens than the words heard. */
 const MORE_TOKENS = 8
 /** A speech model that gets stuck in a loop does not notice by itself; people do repeat a single word a few times. */
