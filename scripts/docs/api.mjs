@@ -1,8 +1,9 @@
 // docs/reference/api.md: every public name and its comment, from the compiler's declaration files.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { cell, root } from './markdown.mjs'
+import { publicPackages } from '../packing/packages.mjs'
+import { cell } from './markdown.mjs'
 
 export function apiReference() {
   const parts = publicEntries().map(({ name, file }) => entry(name, file))
@@ -11,22 +12,14 @@ export function apiReference() {
   return ['# The API, name by name', intro, ...parts].join('\n\n')
 }
 
+/** In the order of their folders. */
 function publicEntries() {
-  return readdirSync(join(root, 'packages'))
-    .filter(name => existsSync(join(root, 'packages', name, 'package.json')))
-    .flatMap(folder => {
-      const {
-        name,
-        private: isPrivate,
-        exports = {},
-      } = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'))
-      return Object.entries(isPrivate ? {} : exports)
-        .filter(([, target]) => target.types)
-        .map(([path, { types }]) => ({
-          name: name + path.slice(1),
-          file: join(root, 'packages', folder, types),
-        }))
-    })
+  const packages = publicPackages().sort((one, other) => (one.folder < other.folder ? -1 : 1))
+  return packages.flatMap(({ folder, manifest: { name, exports = {} } }) =>
+    Object.entries(exports)
+      .filter(([, { types }]) => types)
+      .map(([path, { types }]) => ({ name: name + path.slice(1), file: join(folder, types) })),
+  )
 }
 
 function entry(name, file) {

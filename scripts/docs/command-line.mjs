@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { root } from './markdown.mjs'
+import { root } from '../packing/packages.mjs'
 
 const run = promisify(execFile)
 // The bundle, because it starts quickly; its parser has every command.

@@ -1,7 +1,8 @@
 // docs/reference/configuration.md, from the JSON Schema of toolpost.json.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { cell, root } from './markdown.mjs'
+import { root } from '../packing/packages.mjs'
+import { cell } from './markdown.mjs'
 
 export function configurationReference() {
   const schema = JSON.parse(readFileSync(join(root, 'packages/toolpost/toolpost.schema.json'), 'utf8'))

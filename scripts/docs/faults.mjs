@@ -1,7 +1,7 @@
 // docs/faults.md: its rows stay, and the last column says which proof cases and tests name them.
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { root } from './markdown.mjs'
+import { root } from '../packing/packages.mjs'
 
 const ROW = /^\| (F\d\d) \| (.*) \| (.*) \| .* \|$/gm
 

@@ -1,12 +1,12 @@
 // `npm run docs`: generates docs/reference and the last column of docs/faults.md; with `--check` it lists outdated pages and fails.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { root } from '../packing/packages.mjs'
 import { apiReference } from './api.mjs'
 import { commandLineReference } from './command-line.mjs'
 import { configurationReference } from './configuration.mjs'
 import { faultsPage } from './faults.mjs'
 import { httpReference } from './http.mjs'
-import { root } from './markdown.mjs'
 
 const NOTE = '<!-- Written by `npm run docs` from the source. Do not edit. -->'
 const isCheck = process.argv.includes('--check')

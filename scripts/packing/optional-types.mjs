@@ -8,23 +8,15 @@ const MARK = '// @ts-ignore: an optional package\n'
 /** Marks the imports of optional peers in a folder's declaration files. May run twice. */
 export function markOptionalTypes(folder, manifest) {
   const optional = Object.keys(manifest.peerDependenciesMeta ?? {})
+  if (optional.length === 0) return
+  const quoted = new RegExp(`['"](${optional.join('|')})['"/]`)
   for (const file of readdirSync(folder, { recursive: true }).filter(name => name.endsWith('.d.ts'))) {
     const path = join(folder, file)
     const before = readFileSync(path, 'utf8')
     const after = before
       .split('\n')
-      .map(line => (namesOne(line, optional) ? MARK + line : line))
+      .map(line => (quoted.test(line) ? MARK + line : line))
       .join('\n')
     if (after !== before) writeFileSync(path, after)
   }
-}
-
-function namesOne(line, packages) {
-  return packages.some(
-    name =>
-      line.includes(`'${name}'`) ||
-      line.includes(`'${name}/`) ||
-      line.includes(`"${name}"`) ||
-      line.includes(`"${name}/`),
-  )
 }

@@ -270,15 +270,12 @@ function checkCall({ tool, schema }: ExpectedCall, tools: readonly string[]): vo
   if (schema) ajv.compile(schema)
 }
 
-/** Whether a text is the expected one, without case, or fits a `/pattern/flags`. */
-function fits(
-  expected: string,
-  text: string,
-  isIn = (whole: string, part: string) => whole === part,
-): boolean {
+/** Whether a text is the expected one, or has it somewhere, without case; or fits a `/pattern/flags`. */
+function fits(expected: string, text: string, { somewhere = false } = {}): boolean {
   const [, pattern, flags] = /^\/(.+)\/([a-z]*)$/.exec(expected) ?? []
   if (pattern !== undefined) return new RegExp(pattern, flags).test(text)
-  return isIn(text.toLowerCase(), expected.toLowerCase())
+  const [given, wanted] = [text.toLowerCase(), expected.toLowerCase()]
+  return somewhere ? given.includes(wanted) : given === wanted
 }
 
 /** A call that a model made, with the arguments as the tool got them. */
@@ -312,7 +309,7 @@ function scoreCase({ name, ask, expect, never, answer }: EvalCase, answered: Ans
   })
   const rightTool = !expect || (named.size === expect.length && (expect.length > 0 || calls.length === 0))
   const rightArguments = rightTool && (!expect || fitting.size === expect.length)
-  const isAnswered = answer === undefined || fits(answer, text, (whole, part) => whole.includes(part))
+  const isAnswered = answer === undefined || fits(answer, text, { somewhere: true })
   const why = [
     error,
     !rightArguments && `called ${callList(calls)} instead of ${callList(expect ?? [])}`,

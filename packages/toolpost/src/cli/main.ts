@@ -19,7 +19,7 @@ const COMMANDS: Record<string, () => Promise<Run>> = {
   call: async () => (await import('./call.ts')).callTool,
   chat: async () => (await import('./chat.ts')).chat,
   doctor: async () => (await import('./doctor.ts')).examine,
-  codegen: async () => (await import('./codegen.ts')).generateCode,
+  codegen: async () => (await import('./setup.ts')).generateCode,
   up: async () => (await import('./up.ts')).runUp,
   serve: async () => (await import('./up.ts')).runServe,
   worker: async () => (await import('./up.ts')).runWorker,

@@ -19,27 +19,25 @@ export class Stopped extends Error {
 }
 
 const stopping = new AbortController()
-const { signal } = stopping
-
-interface Stopping {
-  /** Aborted with a `Stopped` by the first request. Commands then end soon, on their own. */
-  signal: AbortSignal
-  first: Promise<unknown>
-  /** By the shell's convention: 128 plus the number of the first signal. */
-  exitCode?: number
-  /** Called by every further request. */
-  onImpatience?: () => void
-  /** Called by SIGHUP, which stops the program unless this returns true. */
-  onHangup?: () => boolean
-}
+const signal: AbortSignal = stopping.signal
 
 /** SIGTERM, Ctrl-C and a closed terminal, as requests to stop. */
-export const stop: Stopping = { signal, first: new Promise(done => signal.addEventListener('abort', done)) }
+export const stop = {
+  /** Aborted with a `Stopped` by the first request. Commands then end soon, on their own. */
+  signal,
+  first: new Promise<unknown>(done => signal.addEventListener('abort', done)),
+  /** By the shell's convention: 128 plus the number of the first signal. */
+  exitCode: undefined as number | undefined,
+  /** Called by every further request. */
+  onImpatience() {},
+  /** Called by SIGHUP, which stops the program unless this returns true. */
+  onHangup: () => false,
+}
 
 export function listenForSignals(): void {
   const onSignal = (name: NodeJS.Signals) => {
-    if (name === 'SIGHUP' && stop.onHangup?.()) return
-    if (signal.aborted) return stop.onImpatience?.()
+    if (name === 'SIGHUP' && stop.onHangup()) return
+    if (signal.aborted) return stop.onImpatience()
     stop.exitCode = 128 + constants.signals[name]
     stopping.abort(new Stopped())
   }
@@ -52,8 +50,8 @@ export const unlessStopped = <T>(work: Promise<T>): Promise<T> => unlessAborted(
 /** The number given as an option, if there is one. */
 export function numberOf(flags: Flags, name: keyof Flags, min: number, max: number): number | undefined {
   const given = flags[name]
-  if (given === undefined || (Number(given) >= min && Number(given) <= max))
-    return given === undefined ? undefined : Number(given)
+  if (given === undefined) return undefined
+  if (Number(given) >= min && Number(given) <= max) return Number(given)
   throw new UsageError(`--${name} expects a number from ${min} to ${max}, got '${given}'`)
 }
 

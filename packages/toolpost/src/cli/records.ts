@@ -78,10 +78,8 @@ export async function decideApprovals({ open, words, flags }: Context<[string?, 
   const [decision, id] = words
   const { file, config } = await open({ startsNothing: true })
   const gateway = runningGateway(file, chosenToken(config) || undefined)
-  if (!gateway)
-    throw new UsageError(
-      'No gateway runs in this folder, or it has another token: start it with `toolpost up`',
-    )
+  const missing = 'No gateway runs in this folder, or it has another token: start it with `toolpost up`'
+  if (!gateway) throw new UsageError(missing)
   if (decision !== undefined && !id) throw new UsageError('Which approval? `toolpost approvals` lists them')
   const { approvals } = await gateway.ask<{ approvals: Approval[] }>('/api/approvals')
   if (decision !== undefined && id) {

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { hasDatabase } from '../history/database.ts'
 import type { ServerConfig } from '../project/config.ts'
 import { addServer as add, ConfigEditor } from '../project/edit-config.ts'
@@ -5,10 +6,11 @@ import { stateFolder } from '../project/local-state.ts'
 import { knownPrograms } from '../project/other-programs.ts'
 import { programServers, resolveConfig } from '../project/resolve.ts'
 import { commandsOf } from '../project/trust.ts'
+import { codeFor } from '../tools/typed-functions.ts'
 import { makePrivateFolder } from '../util/private-file.ts'
 import { approve, type Context, type Flags } from './context.ts'
 import { EXIT, stop, UsageError } from './process.ts'
-import { counted, say } from './terminal.ts'
+import { counted, print, say } from './terminal.ts'
 
 /** `toolpost init`: writes a toolpost.json with a history and the servers of other programs on this machine. */
 export async function writeConfig({ options, flags }: Context): Promise<number> {
@@ -108,5 +110,17 @@ export async function trustConfig({ open }: Context): Promise<number> {
   for (const { text } of commandsOf(config.mcpServers)) say(`  ${text}`)
   approve(file, config)
   say(`Approved ${file}`)
+  return EXIT.ok
+}
+
+/** `toolpost codegen [--out file.ts]`: generates typed functions for all tools, grouped by server. */
+export async function generateCode({ open, flags: { out } }: Context): Promise<number> {
+  const project = await open({ looksForItself: true })
+  for (const { name, state, error = `the server is ${state}` } of await project.ready())
+    if (state !== 'ready') say(`⚠️ The tools of '${name}' are missing: ${error}`)
+  const code = codeFor(project.tools)
+  if (out === undefined) print(code.trimEnd())
+  else writeFileSync(out, code)
+  if (out !== undefined) say(`Wrote ${project.tools.getTools().length} functions to ${out}`)
   return EXIT.ok
 }

@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein'
+import { foldedName } from '../schema/explain.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { CallContext } from './context.ts'
 import type { Failure } from './failure.ts'
@@ -42,8 +43,8 @@ const definition = ({ name, description, schema, readOnly, destructive, idempote
 
 /** The names most similar to a wrong one, best first; empty if nothing resembles it. */
 export function similarNames(name: string, named: readonly { readonly name: string }[]): string[] {
-  const wanted = folded(name)
-  const scored = named.map(each => ({ name: each.name, score: nameDistance(wanted, folded(each.name)) }))
+  const wanted = foldedName(name)
+  const scored = named.map(each => ({ name: each.name, score: nameDistance(wanted, foldedName(each.name)) }))
   const near = scored.filter(({ score }) => score <= MAX_NAME_DISTANCE).sort((a, b) => a.score - b.score)
   return near.slice(0, 3).map(each => each.name)
 }
@@ -56,5 +57,3 @@ function nameDistance(wanted: string, name: string): number {
   const isContained = shorter >= 3 && (name.includes(wanted) || wanted.includes(name))
   return isContained ? Math.min(relative, 0.3 + relative / 10) : relative
 }
-
-const folded = (name: string) => name.toLowerCase().replace(/[\s_.-]/g, '')

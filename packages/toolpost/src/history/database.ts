@@ -22,13 +22,7 @@ export class HistoryError extends Error {
 }
 
 /** Of `data/history.sql`; stored in the file as `user_version`. */
-const SCHEMA_VERSION = 2
-
-const INSERT = `INSERT OR IGNORE INTO calls
-  SELECT NULL, value ->> 'serial', value ->> 'startedAt', value ->> 'tool', value ->> 'source', value ->> 'origin',
-    value ->> 'caller', coalesce(value ->> '$.result.code', 'ok'), value ->> 'traceId', value FROM json_each(?)`
-const INDEX = `INSERT INTO calls_text (rowid, text) SELECT seq, tool || ' ' || coalesce(call -> '$.args', '') || ' ' ||
-  coalesce(call -> '$.result.error', call -> '$.result.result', '') FROM calls WHERE seq > ?`
+const SCHEMA_VERSION = 3
 
 /** How many calls are removed at once, whenever some are written: more than are written together. */
 const REMOVED_TOGETHER = 200
@@ -72,18 +66,16 @@ export function openFile(file: string): Database {
 /** Writes calls, and removes some of those that are too old, or the oldest ones if there is too much. */
 export function write(database: Database, calls: readonly StoredCall[], options: HistoryOptions): void {
   const { days = 30, maxMb = 500 } = options
-  const rows = (sql: string) => database.prepare(sql).all() as Record<string, number>[]
+  const insert = database.prepare('INSERT OR IGNORE INTO calls (call) SELECT value FROM json_each(?)')
+  const size = database.prepare(`SELECT page_size * (page_count - freelist_count) AS bytes
+    FROM pragma_page_size, pragma_page_count, pragma_freelist_count`)
   const writeAll = () => {
-    const [before] = rows('SELECT max(seq) AS last FROM calls')
-    database.prepare(INSERT).run([JSON.stringify(calls)])
-    database.prepare(INDEX).run([before?.last ?? 0])
-    const [size] = rows(`SELECT page_size * (page_count - freelist_count) AS bytes
-      FROM pragma_page_size, pragma_page_count, pragma_freelist_count`)
-    const isFull = (size?.bytes ?? 0) > FULL_SHARE * maxMb * 1024 * 1024
+    insert.run([JSON.stringify(calls)])
+    const { bytes } = size.get() as { bytes: number }
+    const isFull = bytes > FULL_SHARE * maxMb * 1024 * 1024
     const oldest = Date.now() - days * 24 * 60 * 60 * 1_000
     const which = isFull ? 'ORDER BY seq' : `WHERE time < ${oldest} ORDER BY time`
-    const old = rows(`SELECT seq FROM calls ${which} LIMIT ${REMOVED_TOGETHER}`).map(({ seq }) => seq)
-    database.exec(`DELETE FROM calls_text WHERE rowid IN (${old}); DELETE FROM calls WHERE seq IN (${old})`)
+    database.exec(`DELETE FROM calls WHERE seq IN (SELECT seq FROM calls ${which} LIMIT ${REMOVED_TOGETHER})`)
   }
   database.transaction(writeAll).immediate()
   database.exec('PRAGMA incremental_vacuum(1000)')

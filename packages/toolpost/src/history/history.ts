@@ -9,11 +9,10 @@ import { type Database, HistoryError, historyError, openFile, setAside, write } 
 import { type CallFilter, type CallPage, type CallQuery, sqlOf } from './query.ts'
 import { jsonLines, type StoredCall, storedCall } from './stored-call.ts'
 
-/** How long calls are collected before they are written, and how many are written before other work has its turn. */
+/** How long calls are collected before they are written. */
 const WRITE_MS = 50
-const WRITTEN_TOGETHER = 50
-/** How many calls an export reads before other work has its turn. */
-const EXPORTED_TOGETHER = 50
+/** How many calls are written, or read by an export, before other work has its turn. */
+const PAGE = 50
 /** A file that cannot be written is tried again after this. */
 const RETRY_MS = 1_000
 /** How many calls may wait to be written, and how many once the file cannot be: those beyond are dropped and counted. */
@@ -102,7 +101,7 @@ export class History {
   async *export(filter: CallFilter = {}): AsyncGenerator<string, void> {
     let page: CallPage | undefined
     do {
-      page = await this.list({ ...filter, limit: EXPORTED_TOGETHER, cursor: page?.next })
+      page = await this.list({ ...filter, limit: PAGE, cursor: page?.next })
       yield jsonLines(page.calls)
       await nextTurn()
     } while (page.next !== undefined)
@@ -145,7 +144,7 @@ export class History {
     clearTimeout(this.#timer)
     this.#timer = undefined
     for (let isDue = always; isDue || this.#waiting.length > 0; isDue = false) {
-      const next = this.#waiting.slice(0, WRITTEN_TOGETHER).map(make => make())
+      const next = this.#waiting.slice(0, PAGE).map(make => make())
       try {
         this.#use(database => write(database, next, this.#options))
       } catch (error) {

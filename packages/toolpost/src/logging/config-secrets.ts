@@ -30,10 +30,6 @@ export function secretsInAddress(value: string): string[] {
 
 /** Whether a setting looks like a key: one word with a long run of letters and digits. */
 export function looksRandom(text: string): boolean {
-  return (
-    /^[\w.~+=-]{16,500}$/.test(text) &&
-    /[A-Za-z\d]{16}/.test(text) &&
-    /\d\D*\d/.test(text) &&
-    /[A-Za-z]/.test(text)
-  )
+  const isWord = /^[\w.~+=-]{16,500}$/.test(text) && /[A-Za-z\d]{16}/.test(text)
+  return isWord && /\d\D*\d/.test(text) && /[A-Za-z]/.test(text)
 }

@@ -53,15 +53,13 @@ export function plainCopy(value: unknown, limits: PlainLimits) {
     if (path.length >= maxDepth) return LEFT_OUT
     if (path.includes(given)) return '[circular]'
     path.push(given)
-    const copied = attempt(() => contents(given))
+    const copied = attempt(() => {
+      const form = plainForm(given)
+      if (form !== given) return copy(form)
+      return Array.isArray(given) ? list(given) : record(given as Record<string, unknown>)
+    })
     path.pop()
     return copied
-  }
-
-  function contents(given: object): unknown {
-    const form = plainForm(given)
-    if (form !== given) return copy(form)
-    return Array.isArray(given) ? list(given) : record(given as Record<string, unknown>)
   }
 
   function list(given: readonly unknown[]): unknown[] {

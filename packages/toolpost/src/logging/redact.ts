@@ -13,15 +13,23 @@ const MAX_CACHED_KEYS = 10_000
 const rules = packageJson('data/redaction.json')
 const formats: RegExp[] = rules.formats.map(({ pattern }: { pattern: string }) => new RegExp(pattern, 'g'))
 const names = new Set<string>(rules.keys)
-const values = new Set<string>()
 const cachedKeys = new Map<string, boolean>()
-let knownValues: RegExp | undefined
+/** Registered values as they are, as in JSON, and as in a URL. */
+const values = new Set<string>()
+let anyValue: RegExp | undefined
 
 /** Values to remove wherever they occur, such as the tokens in a configuration. */
 export function removeFromLogs(more: Iterable<string>): void {
-  for (const value of more) if (value.length >= MIN_VALUE_CHARACTERS) values.add(value)
-  knownValues = undefined
+  for (const value of [...more].filter(({ length }) => length >= MIN_VALUE_CHARACTERS))
+    for (const encode of [String, inJson, inUrl]) values.add(encode(value))
+  // Longest first, so that no value matches only a part of a longer one.
+  const sorted = [...values].sort((a, b) => b.length - a.length)
+  const pattern = sorted.map(value => value.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|')
+  anyValue = pattern === '' ? undefined : new RegExp(pattern, 'g')
 }
+
+const inJson = (value: string) => JSON.stringify(value).slice(1, -1)
+const inUrl = (value: string) => encodeURIComponent(value.toWellFormed())
 
 /** More key names with secret values: `log.secrets` in the configuration. Each matches any key that ends with it. */
 export function treatAsSecret(more: Iterable<string>): void {
@@ -46,29 +54,19 @@ const NUMBER = /(?<=["']\s{0,5}:\s{0,5})-?\d[^\s"',}\]]*/.source
 const BARE = /(?<==\s{0,5})(?!=|\[removed|(?:true|false|null)\b)[^\s"'&<>]+/.source
 const KEY_AND_VALUE = new RegExp(`${KEY}(?:${QUOTED}|${NUMBER}|${BARE})`, 'g')
 
-/** `text` without registered values: as they are, as in JSON, and as in a URL. */
+/** `text` without registered values. */
 export function withoutKnownSecrets(text: string): string {
-  if (values.size === 0) return text
-  knownValues ??= patternOf([...values])
-  return text.replace(knownValues, REMOVED)
+  return anyValue ? text.replace(anyValue, REMOVED) : text
 }
 
 /** JSON data without registered values. */
 export function withoutKnownSecretsIn<T>(value: T): T {
-  return values.size === 0 ? value : (plainCopy(value, WHOLE).value as T)
+  return anyValue ? (plainCopy(value, WHOLE).value as T) : value
 }
 
 /** For texts that must be shown as they are, but for registered values. */
 export const KNOWN_ONLY = { text: withoutKnownSecrets, key: withoutKnownSecrets, secret: () => undefined }
 const WHOLE = { maxDepth: 500, maxEntries: 1e6, maxBytes: 1e9, maxValues: 1e6, cleaner: KNOWN_ONLY }
-
-/** Longest first, so that no value matches only a part of a longer one. */
-function patternOf(given: readonly string[]): RegExp {
-  const inJson = given.map(value => JSON.stringify(value).slice(1, -1))
-  const inUrls = given.map(value => encodeURIComponent(value.toWellFormed()))
-  const sorted = [...new Set([...given, ...inJson, ...inUrls])].sort((a, b) => b.length - a.length)
-  return new RegExp(sorted.map(form => form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g')
-}
 
 /** Whether a key has a secret value, by its name. */
 export function isSecretKey(key: string): boolean {
@@ -85,6 +83,4 @@ export function isSecretKey(key: string): boolean {
   return isSecret
 }
 
-function plainKey(key: string): string {
-  return key.toLowerCase().replace(/[\s_.-]|\d{1,9}$/g, '')
-}
+const plainKey = (key: string) => key.toLowerCase().replace(/[\s_.-]|\d{1,9}$/g, '')

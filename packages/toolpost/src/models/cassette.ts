@@ -23,11 +23,9 @@ export function replayModel(file: string): ChatModel {
     const reply = [...left].find(recorded => recorded.question === question)
     if (!reply) {
       const near = nearest(replies, question, recorded => recorded.question)
-      const hint = near
-        ? `the nearest question is '${near.question}' in line ${near.line}`
-        : 'it has no replies'
+      const hint = near && `the nearest question is '${near.question}' in line ${near.line}`
       const more = problem === undefined ? '' : ` (${problem})`
-      throw new Error(`${file} has no more replies to '${question}'; ${hint}${more}`)
+      throw new Error(`${file} has no more replies to '${question}'; ${hint ?? 'it has no replies'}${more}`)
     }
     left.delete(reply)
     const { content, calls, usage: { input, output } = {} } = reply

@@ -7,15 +7,7 @@ import type { Tool } from '../tools/tool.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Environment } from '../util/platform.ts'
 import { trimmedEnd } from '../util/text.ts'
-import type {
-  AiClient,
-  Answer,
-  AskOptions,
-  ModelStatus,
-  Prompt,
-  Writer,
-  WritingRequest,
-} from './ai-client.ts'
+import type { AiClient, Answer, AskOptions, Prompt, Writer, WritingRequest } from './ai-client.ts'
 import { recordReplies } from './cassette.ts'
 import type { FittingProvider } from './fit-schema.ts'
 import type { LangChainMessages } from './langchain.ts'
@@ -38,7 +30,7 @@ type Style = Partial<Pick<WritingRequest, 'maxTokens' | 'temperature' | 'stopSeq
 /** `offersTools`: whether the model may ask for calls in this turn. `onStatus` must not throw. */
 export type StreamReply = (
   messages: BaseMessage[],
-  turn: { signal: AbortSignal; offersTools: boolean; onStatus: (status: ModelStatus) => void },
+  turn: { signal: AbortSignal; offersTools: boolean; onStatus: NonNullable<AskOptions['onStatus']> },
 ) => Promise<AsyncIterable<ReplyChunk>>
 
 /** What Toolpost needs from a chat model; every LangChain chat model has it. */

@@ -62,10 +62,8 @@ function ollamaRules(options: Settings): ProviderRules {
       facts ??= await ollamaFacts(options, model)
       const known: OllamaFacts = facts ?? {}
       const converted = toQwenTools(tools)
-      logger.debug(
-        { count: tools.length },
-        `🔧 Converted ${tools.length} tools from LangChain to Qwen format`,
-      )
+      const count = converted.length
+      logger.debug({ count }, `🔧 Converted ${count} tools from LangChain to Qwen format`)
       let isFirst = true
       return async (messages, { signal, offersTools, onStatus }) => {
         const sent = flattened(messages, langchain)

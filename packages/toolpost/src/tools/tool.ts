@@ -150,27 +150,5 @@ export function defineTool<const Schema extends JsonSchema, Result>(
 export function defineTool<Args extends object>(definition: AnnotatedDefinition<Args>): Tool<Args>
 export function defineTool({ handler, ...definition }: ToolDefinition<object>): Tool {
   checkName(definition.name)
-  return { ...EMPTY, ...definition, invoke: handler }
-}
-
-/** Tools of the same shape are found and called faster. */
-const EMPTY = {
-  name: '',
-  description: '',
-  schema: {},
-  invoke: undefined,
-  lc_name: undefined,
-  title: undefined,
-  inputEnvelope: undefined,
-  timeoutMs: undefined,
-  maxTimeoutMs: undefined,
-  readOnly: undefined,
-  idempotent: undefined,
-  destructive: undefined,
-  openWorld: undefined,
-  sentences: undefined,
-  outputSchema: undefined,
-  passedOn: undefined,
-  raw: undefined,
-  responseFormat: undefined,
+  return { ...definition, invoke: handler }
 }

@@ -28,18 +28,19 @@ export const systemClock: Clock = {
 /** Milliseconds with three digits after the point. */
 export const rounded = (ms: number) => Math.round(ms * 1_000) / 1_000
 
+const COALESCED_MS = 20
+
 /** Debounces: changes that come together are reported once, a moment later. */
-export function coalesced(tell: () => void, clock: Clock = systemClock, delayMs = 20) {
-  let timer: Timer | undefined
+export function coalesced(tell: () => void) {
+  let timer: NodeJS.Timeout | undefined
   const fire = () => {
     timer = undefined
     tell()
   }
   const soon = () => {
-    timer ??= clock.setTimer(fire, delayMs)
-    timer.hold(false)
+    timer ??= setTimeout(fire, COALESCED_MS).unref()
   }
-  return { soon, stop: () => timer?.cancel() }
+  return { soon, stop: () => clearTimeout(timer) }
 }
 
 /** Settles as `work` does, or rejects with the signal's reason as soon as it is aborted, whatever `work` does. */

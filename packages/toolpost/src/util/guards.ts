@@ -20,11 +20,8 @@ export function valueAt(value: unknown, path: readonly (string | number)[]): unk
 }
 
 /** Groups things by key; keeps their order. */
-export function grouped<Key, Thing>(
-  things: Iterable<Thing>,
-  keyOf: (thing: Thing) => Key,
-): Map<Key, Thing[]> {
-  const groups = new Map<Key, Thing[]>()
+export function grouped<Key, T>(things: Iterable<T>, keyOf: (thing: T) => Key): Map<Key, T[]> {
+  const groups = new Map<Key, T[]>()
   for (const thing of things) {
     const key = keyOf(thing)
     const group = groups.get(key)

@@ -19,8 +19,8 @@ export const INHERITED_VARIABLES: readonly string[] = [
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The command that opens a web page, if there is a display. */
-export function pageOpener(environment: NodeJS.ProcessEnv = process.env): readonly string[] | undefined {
-  const { BROWSER, DISPLAY, WAYLAND_DISPLAY } = environment
+export function pageOpener(): readonly string[] | undefined {
+  const { BROWSER, DISPLAY, WAYLAND_DISPLAY } = process.env
   if (BROWSER) return [BROWSER]
   if (platform === 'darwin') return ['open']
   if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler']

@@ -41,13 +41,12 @@ const patterns = new Map<string, RegExp>()
 
 /** `*` matches any characters, `?` one. Patterns are the configuration's: each is compiled once. */
 export function fitsGlob(name: string, glob: string): boolean {
-  const source = () =>
-    glob
-      .replace(/[\\^$.+()[\]{}|/]/g, '\\$&')
-      .replace(/\*+/g, '.*')
-      .replaceAll('?', '.')
-  const pattern = patterns.get(glob) ?? new RegExp(`^${source()}$`, 's')
-  patterns.set(glob, pattern)
+  let pattern = patterns.get(glob)
+  if (!pattern) {
+    const escaped = glob.replace(/[\\^$.+()[\]{}|/]/g, '\\$&')
+    pattern = new RegExp(`^${escaped.replace(/\*+/g, '.*').replaceAll('?', '.')}$`, 's')
+    patterns.set(glob, pattern)
+  }
   return pattern.test(name)
 }
 
