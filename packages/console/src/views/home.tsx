@@ -71,7 +71,7 @@ function Health({ servers }: { servers: readonly ServerStatus[] }) {
   const facts = [
     tools && counted(tools.length, 'tool'),
     servers.length > 0 && `${ready} of ${counted(servers.length, 'server')} ready`,
-    model && `chat by ${oneLine(model.name, 40)}`,
+    model && (model.name === 'offline' ? 'chat without a model' : `chat with ${oneLine(model.name, 40)}`),
   ].filter(Boolean)
   return (
     <section className="flex flex-col gap-3" aria-label="State">
