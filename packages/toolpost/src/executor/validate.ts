@@ -20,27 +20,29 @@ const MAX_ROUNDS = 20
 /** How many values the arguments have, a long text counting as several; or why they are refused before any schema. */
 export function measureArguments(args: unknown): number | string {
   if (!isRecord(args)) return `arguments must be object, got ${kindOf(args)}`
-  let values = 1
-  let chars = 0
-  const problemOf = (value: object, level: number): string | undefined => {
-    if (level > MAX_ARGUMENT_LEVELS)
-      return `arguments are nested more than ${MAX_ARGUMENT_LEVELS} levels deep`
-    // A list may be longer than what it holds.
-    if (Array.isArray(value) && value.length > MAX_ARGUMENT_VALUES) return TOO_MANY
-    for (const name in value) {
-      if (name === '__proto__') return "'__proto__' is not an argument name"
-      if (name.length > MAX_NAME_CHARS) return `an argument name is longer than ${MAX_NAME_CHARS} characters`
-      const inner = (value as Arguments)[name]
-      values++
-      if (typeof inner === 'string') chars += inner.length
-      if (values > MAX_ARGUMENT_VALUES) return TOO_MANY
-      if (chars > MAX_ARGUMENT_MB * 1_000_000) return `arguments are larger than ${MAX_ARGUMENT_MB} MB`
-      const problem = isObjectLike(inner) ? problemOf(inner, level + 1) : undefined
-      if (problem) return problem
-    }
-    return undefined
+  const size = { values: 1, chars: 0 }
+  return problemOf(args, size, 1) ?? size.values + Math.floor(size.chars / CHARS_PER_VALUE)
+}
+
+type Size = { values: number; chars: number }
+
+function problemOf(value: object, size: Size, level: number): string | undefined {
+  if (level > MAX_ARGUMENT_LEVELS) return `arguments are nested more than ${MAX_ARGUMENT_LEVELS} levels deep`
+  // A list may be longer than what it holds.
+  if (Array.isArray(value) && value.length > MAX_ARGUMENT_VALUES) return TOO_MANY
+  for (const name in value) {
+    if (name === '__proto__') return "'__proto__' is not an argument name"
+    if (name.length > MAX_NAME_CHARS) return `an argument name is longer than ${MAX_NAME_CHARS} characters`
+    const inner = (value as Arguments)[name]
+    size.values++
+    if (typeof inner === 'string') size.chars += inner.length
+    if (size.values > MAX_ARGUMENT_VALUES) return TOO_MANY
+    if (size.chars > MAX_ARGUMENT_MB * 1_000_000) return `arguments are larger than ${MAX_ARGUMENT_MB} MB`
+    if (!isObjectLike(inner)) continue
+    const problem = problemOf(inner, size, level + 1)
+    if (problem) return problem
   }
-  return problemOf(args, 1) ?? values + Math.floor(chars / CHARS_PER_VALUE)
+  return undefined
 }
 
 /** Arguments that fit: without names that a closed schema does not know, repaired if asked for; or what is wrong. */

@@ -14,6 +14,7 @@ export interface PlainLimits {
 }
 
 const LEFT_OUT = '[…]'
+const read = (from: Record<string, unknown>, key: string) => from[key]
 
 /**
  * Copies any value as plain JSON data. Never throws, whatever getters, proxies and `toJSON` do. Beyond JSON: NaN,
@@ -35,9 +36,9 @@ export function plainCopy(value: unknown, limits: PlainLimits) {
   }
 
   /** What `read` returns, or a text if it throws. */
-  function attempt(read: () => unknown): unknown {
+  function attempt<From>(read: (from: From, key: string) => unknown, from: From, key = ''): unknown {
     try {
-      return read()
+      return read(from, key)
     } catch (error) {
       return text(error instanceof Error ? `[unreadable: ${describeThrown(error)}]` : '[unreadable]')
     }
@@ -53,13 +54,15 @@ export function plainCopy(value: unknown, limits: PlainLimits) {
     if (path.length >= maxDepth) return LEFT_OUT
     if (path.includes(given)) return '[circular]'
     path.push(given)
-    const copied = attempt(() => {
-      const form = plainForm(given)
-      if (form !== given) return copy(form)
-      return Array.isArray(given) ? list(given) : record(given as Record<string, unknown>)
-    })
+    const copied = attempt(contents, given)
     path.pop()
     return copied
+  }
+
+  function contents(given: object): unknown {
+    const form = plainForm(given)
+    if (form !== given) return copy(form)
+    return Array.isArray(given) ? list(given) : record(given as Record<string, unknown>)
   }
 
   function list(given: readonly unknown[]): unknown[] {
@@ -75,17 +78,20 @@ export function plainCopy(value: unknown, limits: PlainLimits) {
   }
 
   function record(given: Record<string, unknown>): Record<string, unknown> {
-    const copied: [string, unknown][] = []
+    const copied: Record<string, unknown> = {}
     const keys = Object.keys(given)
     for (const [taken, key] of keys.entries()) {
-      if (isFull(taken)) return Object.fromEntries([...copied, ['…', `${keys.length - taken} more`]])
+      if (isFull(taken)) return { ...copied, '…': `${keys.length - taken} more` }
       bytes += key.length + 4
-      const entry = attempt(() => given[key])
+      const entry = attempt(read, given, key)
       // JSON omits these from an object.
       if (entry === undefined || typeof entry === 'function' || typeof entry === 'symbol') continue
-      copied.push([cleaner ? cleaner.key(key) : key, cleaner?.secret(key, entry) ?? copy(entry)])
+      const value = cleaner?.secret(key, entry) ?? copy(entry)
+      const shown = cleaner ? cleaner.key(key) : key
+      if (shown === '__proto__') Object.defineProperty(copied, shown, { value, enumerable: true })
+      else copied[shown] = value
     }
-    return Object.fromEntries(copied)
+    return copied
   }
 
   const copied = copy(value)

@@ -6,6 +6,7 @@ export const REMOVED = '[removed]'
 
 /** Shorter values would match everywhere. */
 const MIN_VALUE_CHARACTERS = 8
+const MIN_TOKEN_CHARACTERS = 16
 const MAX_KEY_CHARACTERS = 200
 const MAX_CACHED_KEYS = 10_000
 
@@ -40,7 +41,8 @@ export function treatAsSecret(more: Iterable<string>): void {
 /** `text` without secrets. Takes linear time; callers limit its length. */
 export function redact(text: string): string {
   let clean = withoutKnownSecrets(text)
-  for (const format of formats) clean = clean.replace(format, REMOVED)
+  if (clean.length >= MIN_TOKEN_CHARACTERS)
+    for (const format of formats) clean = clean.replace(format, REMOVED)
   if (!/["'=]/.test(clean)) return clean
   return clean.replace(KEY_AND_VALUE, (all, key: string, separator: string, quote = '') =>
     isSecretKey(key) ? key + separator + quote + REMOVED : all,
