@@ -88,12 +88,10 @@ async function listenTo(halves, count, graph) {
 
 /** Any of them, but the same each time. */
 function sampled(recordings, count) {
-  const byHash = recordings.map(recording => ({
-    recording,
-    hash: createHash('md5').update(recording.file).digest('hex'),
-  }))
-  byHash.sort((a, b) => (a.hash < b.hash ? -1 : 1))
-  return byHash.slice(0, count).map(({ recording }) => recording)
+  const hashOf = ({ file }) => createHash('md5').update(file).digest('hex')
+  const byHash = new Map(recordings.map(recording => [hashOf(recording), recording]))
+  const chosen = [...byHash.keys()].sort().slice(0, count)
+  return chosen.map(hash => byHash.get(hash))
 }
 
 /** What speaks for the likeliest sentence, whether that was said, and what comes of it: right, wrong, asked or nothing. */
@@ -148,17 +146,8 @@ function rowsOf(sets) {
 }
 
 function report(title, reported) {
-  const columns = [
-    'condition',
-    'commands',
-    'right',
-    'asked',
-    'wrong',
-    'other speech',
-    'asked about',
-    'acted on',
-  ]
-  console.log(`\n${title}\n| ${columns.join(' | ')} |\n|---|${'---:|'.repeat(columns.length - 1)}`)
+  const columns = 'commands | right | asked | wrong | other speech | asked about | acted on'
+  console.log(`\n${title}\n| condition | ${columns} |\n|---|${'---:|'.repeat(7)}`)
   for (const name of ['clean', 'noisy']) {
     const of = reported.filter(({ condition }) => (condition === 'clean') === (name === 'clean'))
     const commands = of.filter(({ isCommand }) => isCommand)
