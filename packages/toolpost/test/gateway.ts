@@ -2,7 +2,6 @@ import type { CallContext } from '../src/executor/context.ts'
 import { ToolExecutor } from '../src/executor/executor.ts'
 import type { GatewayOptions } from '../src/gateway/context.ts'
 import { createGateway, type Gateway } from '../src/gateway/gateway.ts'
-import { History } from '../src/history/history.ts'
 import { defineTool, type Tool } from '../src/tools/tool.ts'
 import { ToolManager } from '../src/tools/tool-manager.ts'
 
@@ -84,9 +83,7 @@ export function testGateway(
 ): TestGateway {
   const executor = options.executor ?? executorOf(...tools)
   const token = options.clients || options.oauth || options.project?.config?.clients ? OWNER_TOKEN : false
-  const history = new History({ file: ':memory:' })
-  history.observe(executor)
-  const gateway = createGateway({ executor, token, history, ...options })
+  const gateway = createGateway({ executor, token, ...options })
   return {
     ...gateway,
     tools: executor.tools,

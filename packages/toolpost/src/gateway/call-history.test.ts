@@ -5,16 +5,14 @@ import type { ToolExecutor } from '../executor/executor.ts'
 
 const { open } = histories()
 
-/** The same questions to a gateway with a history, and to one that keeps calls from when it is first asked. */
+/** The same questions to a gateway with a history and to one without. */
 async function gatewayOf(kind: string) {
+  if (kind === 'the journal') return testGateway([echoTool, failingTool])
   const { history, executor } = await open()
-  if (kind === 'a history') return testGateway([], { executor, history })
-  const gateway = testGateway([echoTool, failingTool], { history: undefined })
-  await gateway.get('/api/calls')
-  return gateway
+  return testGateway([], { executor, history })
 }
 
-describe.each(['a history', 'memory'])('GET /api/calls from %s', kind => {
+describe.each(['the history', 'the journal'])('GET /api/calls from %s', kind => {
   it('filters, newest first, and goes on after a cursor', async () => {
     await using gateway = await gatewayOf(kind)
     const { executor } = gateway

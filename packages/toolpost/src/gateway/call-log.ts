@@ -9,16 +9,19 @@ import type { Run } from '../project/durable.ts'
 import type { Progress } from '../tools/tool.ts'
 import type { CallRecord, GatewayEvents } from './api-types.ts'
 import type { GatewaySource } from './context.ts'
-import { MAX_MEMORY_MB, PROGRESS_TOLD_MS, RECORDED_BYTES } from './limits.ts'
+import { MAX_MEMORY_MB, PROGRESS_TOLD_MS, RECENT_CALLS, RECORDED_BYTES, SHORTENED_MS } from './limits.ts'
 
 const UNFINISHED: ToolResult = { success: true, result: undefined, tool_name: '', execution_time_ms: 0 }
 
-/** The running calls, and the ended ones: in the configured history, or else in memory, from when they are first asked for. */
+/** The running calls, and the ended ones: in the configured history, or else the last ones in memory. */
 export class CallLog {
   readonly #source: GatewaySource
   readonly #slowMs: number
   /** Oldest first. A list, because the garbage of a map's entries that come and go costs more than finding one of a few. */
   readonly #running: { event: CallEvent; progress?: Progress; toldAt: number }[] = []
+  /** Without a history: the last calls, until somebody looks. Large values are left out a moment later. */
+  #unseen: CallEvent[] = []
+  #timer: NodeJS.Timeout | undefined
   #memory: History | undefined
 
   constructor(source: GatewaySource, slowMs = DEFAULT_SLOW_MS) {
@@ -38,13 +41,17 @@ export class CallLog {
     return { ...record, ...({ result: undefined, durationMs: undefined, progress } as object) }
   }
 
+  /** The configured history; else one in memory, which begins with the last calls. */
   history(): History {
     const configured = this.#source.history?.()
-    if (configured) return configured
-    if (!this.#memory) {
-      this.#memory = new History({ file: ':memory:', maxMb: MAX_MEMORY_MB })
-      this.#memory.observe(this.#source.executor)
+    if (configured || this.#memory) return (configured ?? this.#memory) as History
+    const { executor } = this.#source
+    this.#memory = new History({ file: ':memory:', maxMb: MAX_MEMORY_MB })
+    const observe = (observer: (event: CallEvent) => void) => {
+      this.#unseen.splice(0).forEach(observer)
+      return executor.observe(observer)
     }
+    this.#memory.observe({ tools: executor.tools, observe })
     return this.#memory
   }
 
@@ -60,9 +67,17 @@ export class CallLog {
 
   /** Records the start or end of a call. */
   note(event: CallEvent): void {
-    const at = event.result ? this.#indexOf(event.serial) : -1
-    if (!event.result) this.#running.push({ event, toldAt: 0 })
-    else if (at >= 0) this.#running.splice(at, 1)
+    if (!event.result) return void this.#running.push({ event, toldAt: 0 })
+    const at = this.#indexOf(event.serial)
+    if (at >= 0) this.#running.splice(at, 1)
+    if (this.#memory || this.#source.history?.()) return
+    if (this.#unseen.push(event) > 2 * RECENT_CALLS) this.#unseen.splice(0, RECENT_CALLS)
+    this.#timer ??= setTimeout(() => this.#shorten(), SHORTENED_MS).unref()
+  }
+
+  #shorten(): void {
+    this.#timer = undefined
+    this.#unseen = this.#unseen.slice(-RECENT_CALLS).map(event => eventOf(this.#stored(event)))
   }
 
   /** Records the progress of a call; returns what to tell of it, which is not too often. */
@@ -101,6 +116,12 @@ export class CallLog {
     const tool = tools.findTool(event.call.name)
     return storedCall(event, tool && tools.originOf(tool)?.server)
   }
+}
+
+/** What a stored call was made of. */
+function eventOf(call: StoredCall): CallEvent {
+  const { id, tool: name, args, rule, approval, traceId } = call
+  return { ...call, call: { id, name, args }, notes: { rule, approval, trace_id: traceId } }
 }
 
 /** A plain copy without secrets; a large value is replaced by a note of its size. Never throws. */

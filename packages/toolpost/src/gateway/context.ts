@@ -33,7 +33,7 @@ export interface GatewayOptions {
   voice?: VoiceInput | undefined
   /** Calls waiting for approval: the ones passed to `policy`. */
   approvals?: Approvals | undefined
-  /** Calls kept in a file, from `openHistory`; without one, `/api/calls` has those since it was first asked for. */
+  /** Calls kept in a file, from `openHistory`; without one, `/api/calls` has the last 1,000. */
   history?: History | undefined
   /** Keeps results too long for a model; without it, they are sent whole. The project's if there is one. */
   bigResults?: BigResults | undefined

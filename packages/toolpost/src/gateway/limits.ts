@@ -34,6 +34,8 @@ export const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1_000
 /** How many calls a list without parameters has, and how large the history in memory may be if none is configured. */
 export const RECENT_CALLS = 1_000
 export const MAX_MEMORY_MB = 32
+/** How soon large values of the last calls are left out. */
+export const SHORTENED_MS = 1_000
 /** How large a value may be in the events of a chat and in lists of runs. */
 export const RECORDED_BYTES = 64 * 1024
 /** How often progress is told, and the longest message of it. */
