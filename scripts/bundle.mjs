@@ -92,10 +92,8 @@ const bundle_import = typeof load_module === 'undefined' ? name => import(name) 
   const [banner, ...code] = readFileSync(file, 'utf8').split(/(?<=load_module;?\n)/)
   const bundle = banner + code.join('').replace(/(?<![\w$.])import\(/g, 'bundle_import(')
   // `bin/toolpost.cjs` reads it as Latin-1, which is faster.
-  writeFileSync(
-    file,
-    bundle.replace(/[^\x00-\x7f]/g, each => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`),
-  )
+  const escaped = sign => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
+  writeFileSync(file, bundle.replace(/[^\x00-\x7f]/g, escaped))
 }
 
 const dist = join(root, 'packages/toolpost/dist')

@@ -66,12 +66,10 @@ function typescriptType(root: JsonSchema): string {
     if (parts.length > 0) return joined(parts, ' & ')
     const types = [type].flat().map(each => {
       if (each === 'array') return `(${inner(items)})[]`
-      return each === 'integer' ? 'number' : /^(string|number|boolean|null)$/.exec(String(each))?.[0]
+      if (each === 'integer') return 'number'
+      return /^(string|number|boolean|null)$/.exec(String(each))?.[0] ?? 'unknown'
     })
-    return joined(
-      types.map(each => each ?? 'unknown'),
-      ' | ',
-    )
+    return joined(types, ' | ')
   }
   return typeOf(root, 0)
 }
