@@ -26,8 +26,9 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Runs a program without a shell and returns its output. Rejects with a `Failure`, or when the signal is aborted. */
 export async function runProgram(run: ProgramRun): Promise<Buffer> {
-  const { program, args, input = '', signal, deadlineMs: timeout, Failure } = run
+  const { program, args, input = '', signal, deadlineMs, Failure } = run
   signal.throwIfAborted()
+  const timeout = Math.ceil(deadlineMs)
   const options = { signal, timeout, killSignal: 'SIGKILL', windowsHide: true, encoding: 'buffer' } as const
   const maxBuffer = MOST_OUTPUT_MB * 1_000_000
   return new Promise<Buffer>((resolve, reject) => {
