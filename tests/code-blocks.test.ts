@@ -34,6 +34,8 @@ it('the types of toolpost compile in a strict project that checks its libraries,
   const strict = { exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false }
   const calls = read('tests/strict-project/typed-calls.ts')
   expect(await compile({ 'typed-calls.ts': calls }, strict)).toBe('')
+  const withoutNodeTypes = { ...strict, types: [] }
+  expect(await compile({ 'core.ts': "export * from 'toolpost'" }, withoutNodeTypes)).toBe('')
 }, 120_000)
 
 describe('the code in the documents', () => {

@@ -21,7 +21,7 @@ interface ResultOwner {
 }
 
 /** `summary` is what a model reads in its place. */
-type Entry = { mimeType: string; content: Buffer; owner: ResultOwner; summary: string; expiresAt: number }
+type Entry = { mimeType: string; content: Uint8Array; owner: ResultOwner; summary: string; expiresAt: number }
 
 export const HANDLE_PREFIX = 'result://'
 const HANDLE = /^result:\/\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -136,7 +136,7 @@ export class BigResults {
         if (!isText(mimeType))
           throw new Error(`${handle} is ${mimeType} (${content.length} bytes) and cannot be read as text`)
         const length = Math.min(wanted, Math.max(1, Math.floor(this.#maxTextBytes / 4)))
-        const whole = content.toString()
+        const whole = Buffer.from(content).toString()
         if (path === undefined && grep === undefined) return rangeOf(whole, offset, length)
         const { search } = await import('@jmespath-community/jmespath')
         const read = () => {
