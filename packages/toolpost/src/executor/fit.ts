@@ -122,7 +122,7 @@ function fitTo(context: CallContext, plan: Plan): Unfit | Promise<Unfit> {
 type Validated = ReturnType<typeof validateArguments>
 
 function take({ args, repairs, problems }: Validated, context: CallContext, plan: Plan) {
-  if (repairs.length > 0) context.repairs = [...(context.repairs ?? []), ...repairs]
+  if (repairs && repairs.length > 0) context.repairs = [...(context.repairs ?? []), ...repairs]
   if (plan.parse) return parse(args, context, plan, problems)
   if (problems) return invalidArguments(problems, plan.tool)
   context.toolArgs = args

@@ -49,15 +49,16 @@ function problemOf(value: object, size: Size, level: number): string | undefined
 export function validateArguments(plan: Plan, given: Arguments, repair: boolean) {
   const { validate } = plan.compiled
   let args = given
-  const repairs: string[] = []
+  let repairs: string[] | undefined
   for (let round = 0; !validate(args); round++) {
     const errors = validate.errors ?? []
     const extras = extraArguments(errors, plan)
     const changes = extras.length === 0 && repair ? repairsFor(args, errors, plan.schema) : extras
     const next = changed(args, changes)
     if (changes.length === 0 || round === MAX_ROUNDS || typeof measureArguments(next) === 'string')
-      return { args: given, repairs: [], problems: explainErrors(errors, plan.schema) }
+      return { args: given, repairs: undefined, problems: explainErrors(errors, plan.schema) }
     args = next
+    repairs ??= []
     for (const { pointer, what } of changes)
       if (what) repairs.push(`${pointerParts(pointer).join('.')}: ${what}`)
   }

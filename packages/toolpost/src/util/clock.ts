@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks'
+
 /** Time as the executor sees it; tests pass their own (`fakeClock` in `toolpost/testing`). */
 export interface Clock {
   /** Milliseconds; monotonic. */
