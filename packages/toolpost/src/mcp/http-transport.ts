@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
 import { isRecord } from '../util/guards.ts'
 import { basicCredentials } from '../util/text.ts'
-import { JsonCounter, jsonProblem, TOO_MANY_VALUES } from './json-limit.ts'
+import { JsonCounter, jsonProblem } from './json-limit.ts'
 import { MAX_ANSWERS, MAX_MESSAGE_BYTES, MAX_RETRY_MS } from './limits.ts'
 import type { ServerLogin } from './oauth/logins.ts'
 import { limitedBytes } from './oauth/oauth-fetch.ts'
@@ -222,7 +222,7 @@ function limitedEvents(maxBytes: number): TransformStream<Uint8Array, Uint8Array
           counter = new JsonCounter()
         }
         bytes += part.length
-        const problem = counter.add(part) ? TOO_MANY_VALUES : bytes > maxBytes && tooLong(maxBytes)
+        const problem = counter.add(part) ?? (bytes > maxBytes && tooLong(maxBytes))
         if (problem) throw unusable(`The server's answer ${problem}`)
       }
       lineEnd = /\n?\r?$/.exec(text)?.[0] ?? ''

@@ -1,34 +1,46 @@
 import { isObjectLike } from '../util/guards.ts'
-import { MAX_JSON_LEVELS, MAX_JSON_VALUES } from './limits.ts'
+import { MAX_JSON_KEYS, MAX_JSON_LEVELS, MAX_JSON_VALUES } from './limits.ts'
 
-const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE, LF, CR] = [...'"\\,[{\n\r'].map(sign => sign.charCodeAt(0))
+const [QUOTE, BACKSLASH, COMMA, COLON, BRACKET, BRACE, LF, CR] = [...'"\\,:[{\n\r'].map(sign =>
+  sign.charCodeAt(0),
+)
+/** Nobody can prepare keys that look alike. */
+const SEED = Math.floor(Math.random() * 2 ** 32)
 
-/** Counts the values of JSON that arrives in pieces: many small values take much longer to parse than their size suggests. */
+/** Counts the values and different keys of JSON that arrives in pieces: many take much longer to handle than their size suggests. */
 export class JsonCounter {
   #values = 0
-  #isInText = false
-  #isEscaped = false
+  /** By the hash of their text. */
+  readonly #keys = new Set<number>()
+  /** The hash of the last text, whether it goes on, and whether its next character is escaped. */
+  #state: [hash: number, isInText: boolean, isEscaped: boolean] = [0, false, false]
 
-  /** Returns whether there are too many. */
-  add(piece: string): boolean {
+  /** Returns why the text should not be parsed, if there are too many. */
+  add(piece: string): string | undefined {
+    let [hash, isInText, isEscaped] = this.#state
     for (let at = 0; at < piece.length; at++) {
       const sign = piece.charCodeAt(at)
+      if (isInText) hash = Math.imul(hash ^ sign, 0x01000193)
       // No text of JSON has line breaks, but other lines of an event may have a single quote.
-      if (sign === LF || sign === CR) this.#isInText = this.#isEscaped = false
-      else if (this.#isEscaped) this.#isEscaped = false
-      else if (sign === QUOTE) this.#isInText = !this.#isInText
-      else if (this.#isInText) this.#isEscaped = sign === BACKSLASH
+      if (sign === LF || sign === CR) isInText = isEscaped = false
+      else if (isEscaped) isEscaped = false
+      else if (isInText && sign === BACKSLASH) isEscaped = true
+      else if (sign === QUOTE) {
+        isInText = !isInText
+        if (isInText) hash = SEED
+      } else if (isInText) continue
+      else if (sign === COLON) this.#keys.add(hash)
       else if (sign === COMMA || sign === BRACKET || sign === BRACE) this.#values++
     }
-    return this.#values > MAX_JSON_VALUES
+    this.#state = [hash, isInText, isEscaped]
+    if (this.#values > MAX_JSON_VALUES) return `has more than ${MAX_JSON_VALUES} values`
+    return this.#keys.size > MAX_JSON_KEYS ? `has more than ${MAX_JSON_KEYS} different keys` : undefined
   }
 }
 
-export const TOO_MANY_VALUES = `has more than ${MAX_JSON_VALUES} values`
-
 /** Why a text is not parsed, if it would take too long. A short one cannot have too many values. */
 export function jsonProblem(text: string): string | undefined {
-  return text.length > MAX_JSON_VALUES && new JsonCounter().add(text) ? TOO_MANY_VALUES : undefined
+  return text.length > MAX_JSON_KEYS ? new JsonCounter().add(text) : undefined
 }
 
 /** Whether a value is nested so deeply that comparing or writing it could exhaust the stack. */

@@ -16,9 +16,10 @@ export const MAX_RETRY_MS = 600_000
 /** A server that lived this long, or answered a call, was not in a crash loop: it is restarted immediately. */
 export const STABLE_AFTER_MS = 10_000
 
-/** The longest message, in either direction, and how many values (`,`, `[` and `{`) it may have. */
+/** The longest message, in either direction, and how many values (`,`, `[` and `{`) and different keys it may have. */
 export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024
 export const MAX_JSON_VALUES = 250_000
+export const MAX_JSON_KEYS = 50_000
 /** Calls are refused while this much waits for a server that does not read; it is restarted if that lasts. */
 export const MAX_UNREAD_BYTES = 16 * 1024 * 1024
 export const UNREAD_GRACE_MS = 3_000
