@@ -12,50 +12,49 @@ import {
   SunMoon,
   Wrench,
 } from 'lucide-react'
-import { lazy, Suspense } from 'react'
-import { Route, Switch } from 'wouter'
+import { type ComponentType, Suspense } from 'react'
 import { useLive } from './api/events.ts'
 import { useApprovals, useHasRuns, useQuestions, useServers } from './api/queries.ts'
 import { Connection, TokenPrompt } from './connection.tsx'
 import { Palette, usePaletteKeys } from './palette.tsx'
 import { useParts } from './router.ts'
 import { type Theme, useTheme } from './theme.ts'
-import { IconButton, Kbd, Spinner } from './ui/controls.tsx'
+import { IconButton, Kbd, Pending } from './ui/controls.tsx'
 import { ErrorBoundary } from './ui/error-boundary.tsx'
+import { lazily } from './ui/lazily.ts'
 import { openPalette } from './ui/palette-state.ts'
 import { ApprovalsView } from './views/approvals/approvals-view.tsx'
 import { AttentionBar } from './views/approvals/attention-bar.tsx'
 import { HomeView } from './views/home.tsx'
 import { RunsView } from './views/runs.tsx'
 
-const ToolsView = lazy(async () => ({ default: (await import('./views/tools/tools-view.tsx')).ToolsView }))
-const HistoryView = lazy(async () => ({
-  default: (await import('./views/calls/history-view.tsx')).HistoryView,
-}))
-const ServersView = lazy(async () => ({
-  default: (await import('./views/servers/servers-view.tsx')).ServersView,
-}))
-const ChatView = lazy(async () => ({ default: (await import('./views/chat/chat-view.tsx')).ChatView }))
-
 interface Place {
+  /** The first part of its address. */
   path: string
   label: string
   icon: LucideIcon
+  view: ComponentType
 }
 
+const ChatView = lazily(() => import('./views/chat/chat-view.tsx'), 'ChatView')
+const ToolsView = lazily(() => import('./views/tools/tools-view.tsx'), 'ToolsView')
+const HistoryView = lazily(() => import('./views/calls/history-view.tsx'), 'HistoryView')
+const ServersView = lazily(() => import('./views/servers/servers-view.tsx'), 'ServersView')
+
 const PLACES: Place[] = [
-  { path: '', label: 'Home', icon: House },
-  { path: 'chat', label: 'Chat', icon: MessageSquare },
-  { path: 'tools', label: 'Tools', icon: Wrench },
-  { path: 'calls', label: 'History', icon: Activity },
-  { path: 'approvals', label: 'Approvals', icon: ShieldCheck },
-  { path: 'servers', label: 'Servers', icon: Server },
+  { path: '', label: 'Home', icon: House, view: HomeView },
+  { path: 'chat', label: 'Chat', icon: MessageSquare, view: ChatView },
+  { path: 'tools', label: 'Tools', icon: Wrench, view: ToolsView },
+  { path: 'calls', label: 'History', icon: Activity, view: HistoryView },
+  { path: 'approvals', label: 'Approvals', icon: ShieldCheck, view: ApprovalsView },
+  { path: 'servers', label: 'Servers', icon: Server, view: ServersView },
+  { path: 'runs', label: 'Runs', icon: Repeat, view: RunsView },
 ]
-const RUNS: Place = { path: 'runs', label: 'Runs', icon: Repeat }
 
 /** What can be gone to; runs only if durable calls are on. */
 export function usePlaces(): Place[] {
-  return useHasRuns() ? [...PLACES, RUNS] : PLACES
+  const hasRuns = useHasRuns()
+  return hasRuns ? PLACES : PLACES.filter(({ path }) => path !== 'runs')
 }
 
 export function App() {
@@ -86,29 +85,14 @@ export function App() {
 }
 
 function Views() {
-  const [view = ''] = useParts()
+  const [path = ''] = useParts()
+  const View = PLACES.find(place => place.path === path)?.view ?? HomeView
   return (
-    <ErrorBoundary key={view}>
-      <Suspense fallback={<Loading />}>
-        <Switch>
-          <Route path="/tools/*?" component={ToolsView} />
-          <Route path="/calls/*?" component={HistoryView} />
-          <Route path="/approvals" component={ApprovalsView} />
-          <Route path="/servers/*?" component={ServersView} />
-          <Route path="/chat/*?" component={ChatView} />
-          <Route path="/runs/*?" component={RunsView} />
-          <Route component={HomeView} />
-        </Switch>
+    <ErrorBoundary key={path}>
+      <Suspense fallback={<Pending label="Loading" />}>
+        <View />
       </Suspense>
     </ErrorBoundary>
-  )
-}
-
-function Loading() {
-  return (
-    <div className="m-auto p-8">
-      <Spinner label="Loading" />
-    </div>
   )
 }
 

@@ -2,12 +2,10 @@ import './index.css'
 import { CSPProvider } from '@base-ui/react/csp-provider'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { createRoot } from 'react-dom/client'
-import { Router } from 'wouter'
 import { followGateway } from './api/events.ts'
 import { queryClient } from './api/queries.ts'
 import { takeTokenFromAddress } from './api/token.ts'
 import { App } from './app.tsx'
-import { useHashPath, useHashSearch } from './router.ts'
 import { followTheme } from './theme.ts'
 import { ErrorBoundary } from './ui/error-boundary.tsx'
 import { Toasts } from './ui/toast.tsx'
@@ -22,11 +20,9 @@ if (root)
     <ErrorBoundary>
       <CSPProvider disableStyleElements>
         <QueryClientProvider client={queryClient}>
-          <Router hook={useHashPath} searchHook={useHashSearch}>
-            <Toasts>
-              <App />
-            </Toasts>
-          </Router>
+          <Toasts>
+            <App />
+          </Toasts>
         </QueryClientProvider>
       </CSPProvider>
     </ErrorBoundary>,

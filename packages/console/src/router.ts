@@ -16,37 +16,25 @@ export function go(href: string, { replace = false } = {}): void {
   else location.assign(href)
 }
 
-function currentPath(): string {
-  return location.hash.replace(/^#?\/?/, '/').split('?')[0] ?? '/'
-}
-
-function currentSearch(): string {
-  return location.hash.split('?').slice(1).join('?')
-}
-
 function onHashChange(listener: () => void): () => void {
   addEventListener('hashchange', listener)
   return () => removeEventListener('hashchange', listener)
 }
 
-/** For wouter: the path behind the `#`. */
-export function useHashPath(): [string, (to: string) => void] {
-  return [useSyncExternalStore(onHashChange, currentPath), to => go(`#${to.replace(/^#/, '')}`)]
-}
-
-/** For wouter: the query behind the path. */
-export function useHashSearch(): string {
-  return useSyncExternalStore(onHashChange, currentSearch)
+/** The path and the query behind the `#`. */
+function useAddress(): [path: string, query: string] {
+  const hash = useSyncExternalStore(onHashChange, () => location.hash)
+  const [path = '', ...query] = hash.replace(/^#?\/?/, '').split('?')
+  return [path, query.join('?')]
 }
 
 /** The decoded parts of the path: `['tools', 'echo']`. */
 export function useParts(): string[] {
-  const [path] = useHashPath()
-  return path.split('/').slice(1).map(decoded)
+  return useAddress()[0].split('/').map(decoded)
 }
 
 export function useQueryParams(): Record<string, string> {
-  return Object.fromEntries(new URLSearchParams(useHashSearch()))
+  return Object.fromEntries(new URLSearchParams(useAddress()[1]))
 }
 
 function decoded(part: string): string {

@@ -8,15 +8,11 @@ export const useTheme = create<{ theme: Theme }>()(
   persist(() => ({ theme: 'system' as Theme }), { name: 'toolpost.theme' }),
 )
 
-/** Keeps `data-theme` of the page up to date with the choice and, if there is none, with the system. */
+/** Keeps `data-theme` of the page up to date with the choice. */
 export function followTheme(): void {
-  const system = matchMedia('(prefers-color-scheme: dark)')
   const apply = () => {
-    const { theme } = useTheme.getState()
-    const isDark = theme === 'system' ? system.matches : theme === 'dark'
-    document.documentElement.dataset.theme = isDark ? 'dark' : 'light'
+    document.documentElement.dataset.theme = useTheme.getState().theme
   }
-  system.addEventListener('change', apply)
   useTheme.subscribe(apply)
   apply()
 }

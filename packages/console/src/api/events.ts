@@ -1,5 +1,5 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
-import type { CallRecord, Progress } from 'toolpost/gateway'
+import type { CallRecord, GatewayEvents } from 'toolpost/gateway'
 import { create } from 'zustand'
 import { oneLine } from '../text/visible-text.ts'
 import { announce } from '../ui/toast.tsx'
@@ -141,7 +141,7 @@ function handleEvent(event: EventSourceMessage): void {
       if (typeof data.serial === 'string') batchCall(data as unknown as CallRecord)
       return
     case 'progress':
-      return showProgress(data as unknown as Progress & { serial: string })
+      return showProgress(data as unknown as GatewayEvents['progress'])
     case 'servers':
     case 'approvals':
     case 'questions':
@@ -185,12 +185,10 @@ function showBatch(): void {
   })
 }
 
-function showProgress({ serial, progress, total, message }: Progress & { serial: string }): void {
+function showProgress({ serial, ...progress }: GatewayEvents['progress']): void {
   showBatch()
   useLive.setState(({ running }) => {
     const call = running[serial]
-    if (!call || typeof progress !== 'number') return { running }
-    const shown = { progress, ...(total !== undefined && { total }), ...(message && { message }) }
-    return { running: { ...running, [serial]: { ...call, progress: shown } } }
+    return { running: call ? { ...running, [serial]: { ...call, progress } } : running }
   })
 }

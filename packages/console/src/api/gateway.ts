@@ -1,12 +1,9 @@
 import type {
-  Approval,
+  CallPage,
   CallRecord,
-  ConversationInfo,
   ConversationRecord,
   ModelInfo,
-  OpenQuestion,
   Run,
-  ServerStatus,
   ToolInfo,
   ToolResult,
 } from 'toolpost/gateway'
@@ -18,49 +15,29 @@ import { ApiError, isAbort, isRecord, messageOf, queryOf, request, requestJson }
 const ASKABLE = { prefer: 'questions' }
 
 const path = (...parts: string[]) => `/api/${parts.map(encodeURIComponent).join('/')}`
-const listOf = <T>(value: unknown): T[] => (Array.isArray(value) ? value.filter(isRecord) : []) as T[]
 
-export const listTools = async () =>
-  listOf<ToolInfo>((await requestJson<{ tools: unknown }>('/api/tools')).tools)
-export const listServers = async () =>
-  listOf<ServerStatus>((await requestJson<{ servers: unknown }>('/api/servers')).servers)
-export const listApprovals = async () =>
-  listOf<Approval>((await requestJson<{ approvals: unknown }>('/api/approvals')).approvals)
-export const listQuestions = async () =>
-  listOf<OpenQuestion>((await requestJson<{ questions: unknown }>('/api/questions')).questions)
-export const currentModel = () => requestJson<ModelInfo & { voice?: boolean }>('/api/model')
-export const listModels = async () =>
-  listOf<ModelInfo>((await requestJson<{ models: unknown }>('/api/models')).models)
+/** What `/api/<name>` lists, which its answer has under the same name: `tools`, `servers` … */
+export async function listOf<Entry>(name: string): Promise<Entry[]> {
+  return (await requestJson<Record<string, Entry[]>>(path(name)))[name] ?? []
+}
 
-/** The tools that fit the words best, best first. */
+export const currentModel = () => requestJson<ModelInfo & { voice: boolean }>('/api/model')
+
+/** The names of the tools that fit the words best, best first. */
 export async function rankTools(words: string, signal: AbortSignal): Promise<string[]> {
-  const { tools } = await requestJson<{ tools: unknown }>(`/api/tools?${queryOf({ q: words })}`, { signal })
-  return listOf<ToolInfo>(tools).map(({ name }) => name)
+  const asked = queryOf({ q: words })
+  const { tools } = await requestJson<{ tools: ToolInfo[] }>(`/api/tools?${asked}`, { signal })
+  return tools.map(({ name }) => name)
 }
 
-/** What the history is searched for; all of it by the gateway. */
-export interface CallFilter {
-  q?: string | undefined
-  tool?: string | undefined
-  server?: string | undefined
-  outcome?: string | undefined
-  origin?: string | undefined
-  caller?: string | undefined
-  /** `1h`, `7d` … */
-  since?: string | undefined
-  trace?: string | undefined
-}
+type FilterField = 'q' | 'tool' | 'server' | 'outcome' | 'origin' | 'caller' | 'since' | 'trace'
 
-export interface CallPage {
-  calls: CallRecord[]
-  next?: string
-}
+/** What the history is searched for; all of it by the gateway. `since` is a duration: `1h`, `7d` … */
+export type CallFilter = Partial<Record<FilterField, string | undefined>>
 
 /** Finished calls, newest first. */
-export async function searchCalls(filter: CallFilter, limit: number, cursor?: string): Promise<CallPage> {
-  const page = await requestJson<CallPage>(`/api/calls?${queryOf({ limit, cursor, ...filter })}`)
-  return { ...page, calls: listOf<CallRecord>(page.calls) }
-}
+export const searchCalls = (filter: CallFilter, limit: number, cursor?: string) =>
+  requestJson<CallPage<CallRecord>>(`/api/calls?${queryOf({ limit, cursor, ...filter })}`)
 
 export const getCall = (serial: string) => requestJson<CallRecord>(path('calls', serial))
 export const cancelCall = (serial: string) => request(path('calls', serial), { method: 'DELETE' })
@@ -87,7 +64,6 @@ export async function callTool({ id, tool, args, timeoutMs, signal }: CallReques
   const startedAt = performance.now()
   try {
     const result = await requestJson<ToolResult>(path('tools', tool.toWellFormed(), 'call'), {
-      method: 'POST',
       body: args ?? {},
       headers: {
         ...ASKABLE,
@@ -117,8 +93,7 @@ export interface ApprovalDecision {
   scope?: 'server' | undefined
 }
 
-export const decideApproval = (id: string, body: ApprovalDecision) =>
-  request(path('approvals', id), { method: 'POST', body })
+export const decideApproval = (id: string, body: ApprovalDecision) => request(path('approvals', id), { body })
 
 /** The answer to a tool's question. */
 export interface QuestionAnswer {
@@ -126,8 +101,7 @@ export interface QuestionAnswer {
   content?: unknown
 }
 
-export const answerQuestion = (id: string, body: QuestionAnswer) =>
-  request(path('questions', id), { method: 'POST', body })
+export const answerQuestion = (id: string, body: QuestionAnswer) => request(path('questions', id), { body })
 
 /** A tool whose definition is no longer the accepted one; `text` is the difference. */
 export interface ChangedTool {
@@ -137,9 +111,8 @@ export interface ChangedTool {
 }
 
 export const listChangedTools = async () =>
-  listOf<ChangedTool>((await requestJson<{ changes: unknown }>('/api/pins')).changes)
-export const acceptChangedTools = (server: string) =>
-  request('/api/pins/accept', { method: 'POST', body: { server } })
+  (await requestJson<{ changes: ChangedTool[] }>('/api/pins')).changes
+export const acceptChangedTools = (server: string) => request('/api/pins/accept', { body: { server } })
 
 export const changeServer = (name: string, verb: 'restart' | 'stop' | 'start') =>
   request(path('servers', name, verb), { method: 'POST' })
@@ -154,11 +127,8 @@ export interface NewServer {
 }
 
 /** `check`: added only if it starts. */
-export const addServer = (server: NewServer, check: boolean) =>
-  requestJson<{ file: string; tools: string[] }>('/api/servers', {
-    method: 'POST',
-    body: { ...server, check },
-  })
+export const addServer = ({ name, entry }: NewServer, check: boolean) =>
+  requestJson<{ file: string; tools: string[] }>('/api/servers', { body: { name, entry, check } })
 
 /** A server that another program on the gateway's machine has configured. */
 export interface FoundServer extends NewServer {
@@ -166,20 +136,14 @@ export interface FoundServer extends NewServer {
   program: string
 }
 
-/** Empty if the gateway does not look for them. */
-export async function foundServers(): Promise<FoundServer[]> {
-  try {
-    return listOf<FoundServer>((await requestJson<{ servers: unknown }>('/api/servers/found')).servers)
-  } catch {
-    return []
-  }
-}
+export const foundServers = async () =>
+  (await requestJson<{ servers: FoundServer[] }>('/api/servers/found')).servers
 
-/** A JSON-RPC message of a server's connection. */
+/** A JSON-RPC message of a server's connection; a large one is shortened. */
 export interface ServerMessage {
   seq: number
-  /** Milliseconds since 1970, or an ISO time. */
-  time: number | string
+  /** ISO 8601. */
+  time: string
   direction: 'sent' | 'received'
   kind: 'request' | 'response' | 'error' | 'notification'
   method?: string
@@ -189,18 +153,10 @@ export interface ServerMessage {
   message: unknown
 }
 
-/** The messages after `after`; `undefined` if the gateway keeps none. */
-export async function serverMessages(name: string, after: number): Promise<ServerMessage[] | undefined> {
-  try {
-    const { messages } = await requestJson<{ messages: unknown }>(
-      `${path('servers', name, 'messages')}?after=${after}`,
-    )
-    return listOf<ServerMessage>(messages)
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined
-    throw error
-  }
-}
+/** The messages after the one with the number `after`. */
+export const serverMessages = async (name: string, after: number) =>
+  (await requestJson<{ messages: ServerMessage[] }>(`${path('servers', name, 'messages')}?after=${after}`))
+    .messages
 
 /** A resource, a resource template or a prompt, as its server describes it. */
 export interface Offer {
@@ -213,24 +169,15 @@ export interface Offer {
   arguments?: { name: string; description?: string; required?: boolean }[]
 }
 
-export async function listOffers(server: string): Promise<{ resources: Offer[]; prompts: Offer[] }> {
-  const found = await requestJson<Record<string, unknown>>(path('servers', server, 'offers'))
-  return {
-    resources: [...listOf<Offer>(found.resources), ...listOf<Offer>(found.templates)],
-    prompts: listOf<Offer>(found.prompts),
-  }
-}
+export const listOffers = (server: string) =>
+  requestJson<Record<'resources' | 'templates' | 'prompts', Offer[]>>(path('servers', server, 'offers'))
 
 export const readResource = async (uri: string) =>
-  (await requestJson<{ contents: unknown }>('/api/resources/read', { method: 'POST', body: { uri } }))
-    .contents
-export const getPrompt = async (name: string, args: Record<string, string>) =>
-  (
-    await requestJson<{ messages: unknown }>('/api/prompts/get', {
-      method: 'POST',
-      body: { name, arguments: args },
-    })
-  ).messages
+  (await requestJson<{ contents: unknown }>('/api/resources/read', { body: { uri } })).contents
+export async function getPrompt(name: string, args: Record<string, string>): Promise<unknown> {
+  const body = { name, arguments: args }
+  return (await requestJson<{ messages: unknown }>('/api/prompts/get', { body })).messages
+}
 
 export interface ChatQuestion {
   message: string
@@ -243,44 +190,21 @@ export interface ChatQuestion {
 
 /** The answer as server-sent events. */
 export const openChat = (body: ChatQuestion, signal: AbortSignal) =>
-  request('/api/chat', { method: 'POST', body, headers: ASKABLE, signal })
-export const listConversations = async () =>
-  listOf<ConversationInfo>(
-    (await requestJson<{ conversations: unknown }>('/api/conversations')).conversations,
-  )
+  request('/api/chat', { body, headers: ASKABLE, signal })
 export const getConversation = (id: string) => requestJson<ConversationRecord>(path('conversations', id))
 export const renameConversation = (id: string, name: string) =>
   request(path('conversations', id), { method: 'PATCH', body: { name } })
 export const removeConversation = (id: string) => request(path('conversations', id), { method: 'DELETE' })
 
 /** The transcript of a WAV file. */
-export const transcribe = async (wav: Uint8Array<ArrayBuffer>, signal: AbortSignal) =>
-  (
-    await requestJson<{ text: string }>('/api/transcriptions', {
-      method: 'POST',
-      body: wav,
-      headers: { 'content-type': 'audio/wav' },
-      signal,
-    })
-  ).text
-
-/** Durable runs, newest first; `undefined` if durable calls are off. */
-export async function listRuns(state: string | undefined, before?: string): Promise<Run[] | undefined> {
-  try {
-    const asked = queryOf({ state, before, limit: 50 })
-    return listOf<Run>((await requestJson<{ runs: unknown }>(`/api/runs?${asked}`)).runs)
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined
-    throw error
-  }
+export async function transcribe(wav: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<string> {
+  const sent = { body: wav, headers: { 'content-type': 'audio/wav' }, signal }
+  return (await requestJson<{ text: string }>('/api/transcriptions', sent)).text
 }
 
+/** Durable runs, newest first. */
+export const listRuns = async (state: string | undefined, limit: number, before?: string) =>
+  (await requestJson<{ runs: Run[] }>(`/api/runs?${queryOf({ state, before, limit })}`)).runs
 export const getRun = (id: string) => requestJson<Run>(path('runs', id))
 export const cancelRun = (id: string) => request(path('runs', id), { method: 'DELETE' })
-
-/** The id of the new run. */
-export async function runAgain(id: string): Promise<string | undefined> {
-  const response = await request(`${path('runs', id)}/again`, { method: 'POST' })
-  const last = (response.headers.get('location') ?? '').split('/').at(-1)
-  return last ? decodeURIComponent(last) : undefined
-}
+export const runAgain = (id: string) => requestJson<Run>(`${path('runs', id)}/again`, { method: 'POST' })

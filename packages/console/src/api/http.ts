@@ -15,7 +15,8 @@ export class ApiError extends Error {
 }
 
 export interface RequestOptions {
-  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** POST if there is a body, else GET. */
+  method?: 'POST' | 'PATCH' | 'DELETE'
   /** Sent as JSON, unless it is binary. */
   body?: unknown
   headers?: Record<string, string>
@@ -24,7 +25,7 @@ export interface RequestOptions {
 
 /** A successful response. Throws `ApiError`, an `AbortError`, or an `Error` if the gateway does not respond. */
 export async function request(path: string, options: RequestOptions = {}): Promise<Response> {
-  const { method = 'GET', body, headers, signal } = options
+  const { body, method = body === undefined ? 'GET' : 'POST', headers, signal } = options
   const isBinary = body instanceof Uint8Array
   let response: Response
   try {

@@ -1,20 +1,24 @@
 import { QueryClient, useQuery } from '@tanstack/react-query'
-import {
-  currentModel,
-  listApprovals,
-  listChangedTools,
-  listConversations,
-  listModels,
-  listQuestions,
-  listServers,
-  listTools,
-} from './gateway.ts'
+import type {
+  Approval,
+  ConversationInfo,
+  ModelInfo,
+  OpenQuestion,
+  ServerStatus,
+  ToolInfo,
+} from 'toolpost/gateway'
+import { currentModel, listChangedTools, listOf } from './gateway.ts'
 import { ApiError, requestJson } from './http.ts'
+
+/** A machine that is offline still reaches a gateway of its own. */
+const networkMode = 'always'
 
 /** Events keep the lists up to date, so nothing goes stale by itself. */
 export const queryClient = new QueryClient({
   defaultOptions: {
+    mutations: { networkMode },
     queries: {
+      networkMode,
       staleTime: Number.POSITIVE_INFINITY,
       refetchOnWindowFocus: false,
       // An unreachable gateway is the business of the event stream, which asks again when it is back.
@@ -23,16 +27,17 @@ export const queryClient = new QueryClient({
   },
 })
 
-export const useTools = () => useQuery({ queryKey: ['tools'], queryFn: listTools })
-/** Changes with the tools. */
-export const useChangedTools = () =>
-  useQuery({ queryKey: ['tools', 'changed'], queryFn: listChangedTools, retry: false })
-export const useServers = () => useQuery({ queryKey: ['servers'], queryFn: listServers })
-export const useApprovals = () => useQuery({ queryKey: ['approvals'], queryFn: listApprovals })
-export const useQuestions = () => useQuery({ queryKey: ['questions'], queryFn: listQuestions })
+const useList = <Entry>(name: string) => useQuery({ queryKey: [name], queryFn: () => listOf<Entry>(name) })
+
+export const useTools = () => useList<ToolInfo>('tools')
+export const useServers = () => useList<ServerStatus>('servers')
+export const useApprovals = () => useList<Approval>('approvals')
+export const useQuestions = () => useList<OpenQuestion>('questions')
+export const useModels = () => useList<ModelInfo>('models')
+export const useConversations = () => useList<ConversationInfo>('conversations')
 export const useModel = () => useQuery({ queryKey: ['model'], queryFn: currentModel })
-export const useModels = () => useQuery({ queryKey: ['models'], queryFn: listModels })
-export const useConversations = () => useQuery({ queryKey: ['conversations'], queryFn: listConversations })
+/** Changes with the tools. */
+export const useChangedTools = () => useQuery({ queryKey: ['tools', 'changed'], queryFn: listChangedTools })
 
 /** Whether durable calls are on; the view of runs exists only then. */
 export function useHasRuns(): boolean {

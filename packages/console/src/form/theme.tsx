@@ -13,7 +13,7 @@ import type {
   WrapIfAdditionalTemplateProps,
 } from '@rjsf/utils'
 import { ADDITIONAL_PROPERTY_FLAG, canExpand, getInputProps } from '@rjsf/utils'
-import { Plus, X } from 'lucide-react'
+import { Plus } from 'lucide-react'
 import { isValidElement, type ReactNode, useEffect, useState } from 'react'
 import { oneLine, visibleText } from '../text/visible-text.ts'
 import { Button, IconButton } from '../ui/controls.tsx'
@@ -42,8 +42,7 @@ function typeOf(schema: RJSFSchema): string {
 }
 
 function Field(props: FieldTemplateProps) {
-  const { id, label, children, hidden, required, displayLabel, schema, rawDescription, registry } = props
-  if (hidden) return <div hidden>{children}</div>
+  const { id, label, children, required, displayLabel, schema, rawDescription, registry } = props
   const forPeople = isForPeople(registry)
   const isAdditional = ADDITIONAL_PROPERTY_FLAG in schema
   const name = isAdditional ? 'Value' : forPeople ? label : nameOf(props.fieldPathId?.path, label)
@@ -67,15 +66,8 @@ function Description({ text }: { text: string }) {
 }
 
 /** An argument that the schema does not name: its name can be edited, and it can be removed. */
-function Additional({
-  children,
-  id,
-  label,
-  schema,
-  onKeyRename,
-  onKeyRenameBlur,
-  onRemoveProperty,
-}: WrapIfAdditionalTemplateProps) {
+function Additional(props: WrapIfAdditionalTemplateProps) {
+  const { children, id, label, schema, onKeyRename, onKeyRenameBlur, onRemoveProperty } = props
   const isAdditional = ADDITIONAL_PROPERTY_FLAG in schema
   // The form package makes up a name; the person who adds the entry knows the right one.
   const isMadeUp = isAdditional && /^newKey(?:-\d+)?$/.test(label)
@@ -98,25 +90,18 @@ function Additional({
         />
       </div>
       <div className="min-w-0 flex-1">{children}</div>
-      <IconButton
-        icon={X}
-        label={`Remove ${oneLine(label, 60)}`}
-        className="mt-6"
-        onClick={onRemoveProperty}
-      />
+      <IconButton label={`Remove ${oneLine(label, 60)}`} className="mt-6" onClick={onRemoveProperty} />
     </div>
   )
 }
 
-function Group({
-  title,
-  description,
-  children,
-}: {
+interface GroupProps {
   title: string
   description?: string | undefined
   children: ReactNode
-}) {
+}
+
+function Group({ title, description, children }: GroupProps) {
   return (
     <fieldset className="flex flex-col gap-3 border-l-2 border-line pl-3">
       <legend className="float-left mb-1 font-medium">{title}</legend>
@@ -126,15 +111,8 @@ function Group({
   )
 }
 
-function ObjectField({
-  title,
-  properties,
-  fieldPathId,
-  schema,
-  uiSchema,
-  formData,
-  onAddProperty,
-}: ObjectFieldTemplateProps) {
+function ObjectField(props: ObjectFieldTemplateProps) {
+  const { title, properties, fieldPathId, schema, uiSchema, formData, onAddProperty } = props
   const isRoot = fieldPathId.path.length === 0
   const isOpen = canExpand(schema, uiSchema, formData) && !(formData && Object.hasOwn(formData, ''))
   const fields = (
@@ -173,7 +151,7 @@ function ArrayItem({ children, buttonsProps, index }: ArrayFieldItemTemplateProp
     <div className="flex items-start gap-2">
       <div className="min-w-0 flex-1">{children}</div>
       {buttonsProps.hasRemove && (
-        <IconButton icon={X} label={`Remove item ${index + 1}`} onClick={buttonsProps.onRemoveItem} />
+        <IconButton label={`Remove item ${index + 1}`} onClick={buttonsProps.onRemoveItem} />
       )}
     </div>
   )
@@ -189,19 +167,7 @@ function Choices({ selector, optionSchemaField }: MultiSchemaFieldTemplateProps)
   )
 }
 
-function Input(props: BaseInputTemplateProps) {
-  const {
-    id,
-    value,
-    onChange,
-    schema,
-    type,
-    options,
-    disabled,
-    readonly,
-    placeholder,
-    rawErrors = [],
-  } = props
+function Input({ id, value, onChange, schema, type, options, readonly }: BaseInputTemplateProps) {
   const { step, ...given } = getInputProps(schema, type, options)
   return (
     <input
@@ -211,10 +177,8 @@ function Input(props: BaseInputTemplateProps) {
       {...given}
       // A browser must not refuse what the tool may accept.
       step={step === undefined ? undefined : 'any'}
-      placeholder={placeholder ?? ''}
-      disabled={disabled || readonly}
-      value={value === undefined || value === null ? '' : String(value)}
-      aria-invalid={rawErrors.length > 0}
+      disabled={readonly}
+      value={value ?? ''}
       autoComplete="off"
       onChange={event => onChange(event.target.value === '' ? undefined : event.target.value)}
     />

@@ -1,34 +1,52 @@
-import { visibleText } from './visible-text.ts'
+import { clipped } from './visible-text.ts'
 
-/** Deeper values are shown as `…`. */
-const MAX_DEPTH = 60
+/** Deeper values become `…`: JSON.stringify fails on them. */
+const MAX_DEPTH = 40
+/** The room that a value takes besides its text. */
+const VALUE_ROOM = 10
 
-interface Printed {
-  text: string
-  /** Whether nothing was cut off at the end. */
-  whole: boolean
+interface BoundedCopy {
+  value: unknown
+  /** Whether anything was left out. */
+  isCut: boolean
 }
 
-/** A value of any size and depth as JSON, cut after `limit` characters; `undefined` becomes `nothing`. */
-export function jsonText(value: unknown, limit: number, indent = 2): Printed {
-  if (value === undefined) return { text: 'nothing', whole: true }
-  const room = { left: limit }
-  const json = JSON.stringify(start(value, room, 0), null, indent) ?? ''
-  return { text: visibleText(json.slice(0, limit)), whole: room.left >= 0 && json.length <= limit }
-}
-
-/** Enough of a value for `room` characters: JSON.stringify fails on a deep value and is slow on a large one. */
-function start(value: unknown, room: { left: number }, depth: number): unknown {
-  const before = room.left
-  room.left -= typeof value === 'string' ? value.length : 1
-  if (typeof value === 'string') return value.slice(0, before + 1)
-  if (typeof value !== 'object' || value === null) return value
-  if (depth === MAX_DEPTH) return '…'
-  const kept: [string, unknown][] = []
-  for (const name of Array.isArray(value) ? value.keys() : Object.keys(value)) {
-    if (room.left < 0) break
-    room.left -= typeof name === 'string' ? name.length : 0
-    kept.push([String(name), start((value as Record<string, unknown>)[name], room, depth + 1)])
+/** As much of a value of any size and depth as fits into `room` characters; `shown` changes its texts and names. */
+export function boundedCopy(value: unknown, room: number, shown = (text: string) => text): BoundedCopy {
+  let left = room
+  let isCut = false
+  const cut = (start = '') => {
+    isCut = true
+    return `${start}…`
   }
-  return Array.isArray(value) ? kept.map(([, item]) => item) : Object.fromEntries(kept)
+  const copyText = (text: string) => {
+    const start = shown(text.slice(0, Math.max(0, left)))
+    left -= text.length
+    return left < 0 ? cut(start) : start
+  }
+  const copy = (part: unknown, depth: number): unknown => {
+    left -= VALUE_ROOM
+    if (typeof part === 'string') return copyText(part)
+    if (typeof part !== 'object' || part === null) return part
+    if (depth === MAX_DEPTH) return cut()
+    const isList = Array.isArray(part)
+    const kept: [string, unknown][] = []
+    for (const [name, inner] of isList ? part.entries() : Object.entries(part)) {
+      if (left <= 0) {
+        kept.push(['…', cut()])
+        break
+      }
+      kept.push([isList ? '' : copyText(String(name)), copy(inner, depth + 1)])
+    }
+    return isList ? kept.map(([, item]) => item) : Object.fromEntries(kept)
+  }
+  const copied = copy(value, 0)
+  return { value: copied, isCut }
+}
+
+/** A value as JSON, cut after `limit` characters; `undefined` becomes `nothing`. */
+export function jsonText(value: unknown, limit: number, indent = 2): string {
+  // Every value has at least one character, so that the text is full before the copy is.
+  const { value: copied } = boundedCopy(value, limit * VALUE_ROOM)
+  return clipped(JSON.stringify(copied, null, indent) ?? 'nothing', limit)
 }

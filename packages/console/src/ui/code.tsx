@@ -1,4 +1,4 @@
-import { Check, Copy, Download } from 'lucide-react'
+import { Check, Copy } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { visibleText } from '../text/visible-text.ts'
 import { Button, IconButton, ScrollBox } from './controls.tsx'
@@ -32,16 +32,14 @@ export function CopyButton({ text, label = 'Copy', wide = false }: CopyProps) {
   )
 }
 
-/** Text as it is, in a box that scrolls, with a button to copy it. */
-export function CodeBlock({
-  text,
-  label,
-  className = 'max-h-96',
-}: {
+interface CodeBlockProps {
   text: string
   label: string
   className?: string
-}) {
+}
+
+/** Text as it is, in a box that scrolls, with a button to copy it. */
+export function CodeBlock({ text, label, className = 'max-h-96' }: CodeBlockProps) {
   return (
     <div className="group relative">
       <ScrollBox label={label} className={`rounded-md bg-raised ${className}`}>
@@ -54,21 +52,12 @@ export function CodeBlock({
   )
 }
 
-/** Saves text or a blob as a file. */
-export function saveAs(content: string | Blob, name: string): void {
-  const blob = typeof content === 'string' ? new Blob([content], { type: 'text/plain' }) : content
-  const address = URL.createObjectURL(blob)
+/** Saves it as a file. */
+export function saveAs(content: Blob, name: string): void {
+  const address = URL.createObjectURL(content)
   const link = document.createElement('a')
   link.href = address
   link.download = name
   link.click()
   setTimeout(() => URL.revokeObjectURL(address), 10_000)
-}
-
-export function SaveButton({ content, name, label }: { content: () => string; name: string; label: string }) {
-  return (
-    <Button icon={Download} onClick={() => saveAs(content(), name)}>
-      {label}
-    </Button>
-  )
 }

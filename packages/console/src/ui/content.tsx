@@ -31,10 +31,14 @@ function isBlocks(value: unknown): value is Block[] {
 }
 
 export function Blocks({ blocks }: { blocks: readonly Block[] }) {
-  return blocks.map((block, at) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: blocks keep their order
-    <BlockView key={at} block={block} label={blocks.length > 1 ? `Part ${at + 1}` : 'Result'} />
-  ))
+  return (
+    <div className="flex flex-col gap-3">
+      {blocks.map((block, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: blocks keep their order
+        <BlockView key={at} block={block} label={blocks.length > 1 ? `Part ${at + 1}` : 'Result'} />
+      ))}
+    </div>
+  )
 }
 
 function BlockView({ block, label }: { block: Block; label: string }) {

@@ -10,41 +10,28 @@ const LOOKS = {
   quiet: 'border-transparent text-muted hover:bg-raised hover:text-text',
 }
 
-type Look = keyof typeof LOOKS
-
 const BUTTON =
   'inline-flex h-8 shrink-0 items-center justify-center gap-1.5 rounded-md border px-3 text-sm font-medium whitespace-nowrap aria-disabled:opacity-60 disabled:cursor-not-allowed disabled:opacity-60'
 
-interface ButtonProps extends ComponentProps<'button'> {
-  look?: Look
+type ButtonProps<Tag extends 'button' | 'a'> = ComponentProps<Tag> & {
+  look?: keyof typeof LOOKS
   icon?: LucideIcon
 }
 
-export function Button({ look = 'plain', icon: Icon, className = '', children, ...rest }: ButtonProps) {
+export function Button({ look = 'plain', icon: Icon, className = '', ...rest }: ButtonProps<'button'>) {
   return (
-    <button type="button" className={`${BUTTON} ${LOOKS[look]} ${className}`} {...rest}>
+    <button type="button" {...rest} className={`${BUTTON} ${LOOKS[look]} ${className}`}>
       {Icon && <Icon size={14} aria-hidden="true" />}
-      {children}
+      {rest.children}
     </button>
   )
 }
 
-interface LinkButtonProps extends ComponentProps<'a'> {
-  look?: Look
-  icon?: LucideIcon
-}
-
-export function LinkButton({
-  look = 'plain',
-  icon: Icon,
-  className = '',
-  children,
-  ...rest
-}: LinkButtonProps) {
+export function LinkButton({ look = 'plain', icon: Icon, className = '', ...rest }: ButtonProps<'a'>) {
   return (
-    <a className={`${BUTTON} ${LOOKS[look]} ${className}`} {...rest}>
+    <a {...rest} className={`${BUTTON} ${LOOKS[look]} ${className}`}>
       {Icon && <Icon size={14} aria-hidden="true" />}
-      {children}
+      {rest.children}
     </a>
   )
 }
@@ -123,6 +110,11 @@ export function Spinner({ label }: { label?: string }) {
   )
 }
 
+/** Instead of what is not there yet, or could not be loaded. */
+export function Pending({ label, error }: { label: string; error?: Error | null }) {
+  return <div className="p-4">{error ? <Problem text={error.message} /> : <Spinner label={label} />}</div>
+}
+
 /** What to say instead of a list that is empty. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
@@ -168,15 +160,13 @@ export function ViewHead({ title, children }: { title: string; children?: ReactN
   )
 }
 
-export function Section({
-  title,
-  children,
-  action,
-}: {
+interface SectionProps {
   title: string
   children: ReactNode
   action?: ReactNode
-}) {
+}
+
+export function Section({ title, children, action }: SectionProps) {
   return (
     <section className="flex min-w-0 flex-col gap-2" aria-label={title}>
       <div className="row min-h-7 justify-between">
@@ -188,16 +178,14 @@ export function Section({
   )
 }
 
-/** A scrolling box can be reached by keyboard. */
-export function ScrollBox({
-  label,
-  className = '',
-  children,
-}: {
+interface ScrollBoxProps {
   label: string
   className?: string
   children: ReactNode
-}) {
+}
+
+/** A scrolling box can be reached by keyboard. */
+export function ScrollBox({ label, className = '', children }: ScrollBoxProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling box must be focusable
     // biome-ignore lint/a11y/useSemanticElements: it groups no fields

@@ -1,6 +1,6 @@
 import { Dialog as Base } from '@base-ui/react/dialog'
-import { X } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { IconButton } from './controls.tsx'
 
 interface Props {
   title: string
@@ -22,12 +22,7 @@ export function Dialog({ title, open, onClose, children, bare = false }: Props) 
           ) : (
             <div className="row justify-between border-b border-line px-4 py-2.5">
               <Base.Title className="text-base">{title}</Base.Title>
-              <Base.Close
-                aria-label="Close"
-                className="inline-flex size-7 items-center justify-center rounded-md text-muted hover:bg-raised"
-              >
-                <X size={15} aria-hidden="true" />
-              </Base.Close>
+              <Base.Close render={<IconButton label="Close" />} />
             </div>
           )}
           <div className="min-h-0 overflow-y-auto">{children}</div>

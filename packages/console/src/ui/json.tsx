@@ -1,6 +1,7 @@
 import { useMemo } from 'react'
 import { defaultStyles, JsonView } from 'react-json-view-lite'
-import { visibleCopy } from '../text/visible-copy.ts'
+import { boundedCopy } from '../text/json-text.ts'
+import { visibleText } from '../text/visible-text.ts'
 import { ScrollBox } from './controls.tsx'
 
 const STYLE = {
@@ -27,18 +28,20 @@ interface Props {
   value: unknown
   label: string
   className?: string
-  /** How many levels are open at first. */
-  levels?: number
 }
 
+const MAX_CHARACTERS = 50_000
+/** How many levels are open at first. */
+const OPEN_LEVELS = 3
+
 /** A value as a tree. */
-export function Json({ value, label, className = 'max-h-[32rem]', levels = 3 }: Props) {
-  const { value: shown, isCut } = useMemo(() => visibleCopy(value), [value])
+export function Json({ value, label, className = 'max-h-[32rem]' }: Props) {
+  const { value: shown, isCut } = useMemo(() => boundedCopy(value, MAX_CHARACTERS, visibleText), [value])
   if (typeof shown !== 'object' || shown === null)
     return <code className="break-words">{JSON.stringify(shown) ?? 'nothing'}</code>
   return (
     <ScrollBox label={label} className={`rounded-md bg-raised p-3 ${className}`}>
-      <JsonView data={shown} style={STYLE} shouldExpandNode={level => level < levels} />
+      <JsonView data={shown} style={STYLE} shouldExpandNode={level => level < OPEN_LEVELS} />
       {isCut && (
         <p className="mt-2 text-xs text-muted">Too large to show in full; copy or save it instead.</p>
       )}

@@ -1,27 +1,27 @@
 import { useEffect, useRef } from 'react'
 import { isTyping } from '../palette.tsx'
+import { go } from '../router.ts'
 
-interface ListKeys {
-  count: number
-  /** The place of the current entry; -1 if there is none. */
-  current: number
-  onMove: (at: number) => void
-  onOpen?: (at: number) => void
-  onEscape?: () => void
+interface List {
+  /** The entries in their order. */
+  ids: readonly string[]
+  current: string | undefined
+  /** The address of an entry; of the list alone if there is none. */
+  hrefOf: (id?: string) => string
 }
 
-/** `j` and `k` move through a list, Enter opens, Escape closes; except while typing. */
-export function useListKeys(keys: ListKeys): void {
-  const latest = useRef(keys)
-  latest.current = keys
+/** `j` and `k` move through a list, Escape closes its current entry; except while typing. */
+export function useListKeys(list: List): void {
+  const latest = useRef(list)
+  latest.current = list
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return
-      const { count, current, onMove, onOpen, onEscape } = latest.current
-      if (event.key === 'j' && count > 0) onMove(Math.min(count - 1, current + 1))
-      else if (event.key === 'k' && count > 0) onMove(Math.max(0, current - 1))
-      else if (event.key === 'Escape') onEscape?.()
-      else if (event.key === 'Enter' && current >= 0 && event.target === document.body) onOpen?.(current)
+      const { ids, current, hrefOf } = latest.current
+      const at = current === undefined ? -1 : ids.indexOf(current)
+      const next = event.key === 'j' ? ids[at + 1] : event.key === 'k' ? ids[Math.max(0, at - 1)] : undefined
+      if (next !== undefined) go(hrefOf(next))
+      else if (event.key === 'Escape' && current !== undefined) go(hrefOf())
     }
     addEventListener('keydown', listen)
     return () => removeEventListener('keydown', listen)

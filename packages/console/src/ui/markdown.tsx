@@ -1,9 +1,10 @@
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { visibleText } from '../text/visible-text.ts'
 import { Button } from './controls.tsx'
 import { ErrorBoundary } from './error-boundary.tsx'
+import { lazily } from './lazily.ts'
 
-const Rendered = lazy(async () => ({ default: (await import('./rendered-markdown.tsx')).RenderedMarkdown }))
+const Rendered = lazily(() => import('./rendered-markdown.tsx'), 'RenderedMarkdown')
 
 /** More would freeze the page. */
 const MAX_MARKDOWN = 100_000

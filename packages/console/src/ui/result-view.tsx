@@ -6,7 +6,7 @@ import { CodeBlock } from './code.tsx'
 import { Blocks, blocksOf, KeptResult } from './content.tsx'
 import { Badge, Section, type Tone } from './controls.tsx'
 import { Json } from './json.tsx'
-import { type Tab, Tabs } from './tabs.tsx'
+import { Tabs } from './tabs.tsx'
 import { ValueView } from './value-view.tsx'
 
 /** One word per state: `running`, `ok`, or the failure's code. */
@@ -39,22 +39,13 @@ function TimeOf({ result }: { result: ToolResult }) {
 
 /** A result: its state, its time, what was repaired, and what came back or went wrong. */
 export function ResultView({ result }: { result: ToolResult }) {
-  const repairs = Array.isArray(result.repairs) ? result.repairs : []
   return (
     <div className="flex min-w-0 flex-col gap-3">
       <p className="row">
         <Outcome result={result} />
         <TimeOf result={result} />
       </p>
-      {repairs.length > 0 && (
-        <Section title="Repaired arguments">
-          <ul className="list-disc pl-5">
-            {repairs.map(repair => (
-              <li key={String(repair)}>{oneLine(String(repair), 300)}</li>
-            ))}
-          </ul>
-        </Section>
-      )}
+      <Lines title="Repaired arguments" lines={result.repairs ?? []} />
       {result.success ? <Success result={result} /> : <Failure result={result} />}
     </div>
   )
@@ -63,34 +54,31 @@ export function ResultView({ result }: { result: ToolResult }) {
 function Success({ result }: { result: ToolSuccess }) {
   const blocks = blocksOf(result)
   const structured = blocks && !isSameAsBlocks(result, blocks) ? result.result : undefined
-  const tabs: Tab[] = [
-    {
-      value: 'content',
-      label: 'Content',
-      content: (
-        <div className="flex flex-col gap-3">
-          {blocks ? <Blocks blocks={blocks} /> : <ValueView value={result.result} label="Result" />}
-        </div>
-      ),
-    },
-  ]
-  if (structured !== undefined)
-    tabs.push({
-      value: 'structured',
-      label: 'Structured',
-      content: <ValueView value={structured} label="Structured content" />,
-    })
-  if (!blocks && typeof result.text === 'string')
-    tabs.push({
-      value: 'text',
-      label: 'For the model',
-      content: <ValueView value={result.text} label="Text for the model" />,
-    })
-  tabs.push({ value: 'raw', label: 'Raw', content: <Json value={result} label="Raw result" /> })
   return (
     <>
-      <Tabs label="Result" tabs={tabs} />
-      {typeof result.handle === 'string' && <KeptResult handle={result.handle} />}
+      <Tabs
+        label="Result"
+        tabs={[
+          {
+            value: 'content',
+            label: 'Content',
+            content: blocks ? <Blocks blocks={blocks} /> : <ValueView value={result.result} label="Result" />,
+          },
+          structured !== undefined && {
+            value: 'structured',
+            label: 'Structured',
+            content: <ValueView value={structured} label="Structured content" />,
+          },
+          !blocks &&
+            result.text !== undefined && {
+              value: 'text',
+              label: 'For the model',
+              content: <ValueView value={result.text} label="Text for the model" />,
+            },
+          { value: 'raw', label: 'Raw', content: <Json value={result} label="Raw result" /> },
+        ]}
+      />
+      {result.handle !== undefined && <KeptResult handle={result.handle} />}
     </>
   )
 }
@@ -103,39 +91,28 @@ function isSameAsBlocks({ result }: ToolSuccess, blocks: readonly unknown[]): bo
 }
 
 function Failure({ result }: { result: ToolFailure }) {
-  const { error, diagnosis = {} } = result
-  const { required, signature, suggestions, causes, details } = diagnosis
-  const names = Array.isArray(suggestions) ? suggestions.slice(0, 5).map(String) : []
-  const reasons = Array.isArray(causes) ? causes.map(String) : []
+  const { required, signature, suggestions = [], causes = [], details = {} } = result.diagnosis ?? {}
   return (
     <div className="flex flex-col gap-3">
-      <p className="font-medium break-words whitespace-pre-wrap text-bad">{clipped(String(error), 4_000)}</p>
-      {typeof required === 'string' && required && (
+      <p className="font-medium break-words whitespace-pre-wrap text-bad">{clipped(result.error, 4_000)}</p>
+      {required && (
         <p>
           <span className="text-muted">Required:</span> {oneLine(required, 500)}
         </p>
       )}
-      {typeof signature === 'string' && <code className="break-words">{clipped(signature, 1_000)}</code>}
-      {names.length > 0 && (
+      {signature && <code className="break-words">{clipped(signature, 1_000)}</code>}
+      {suggestions.length > 0 && (
         <p className="row flex-wrap">
           <span className="text-muted">Did you mean</span>
-          {names.map(name => (
+          {suggestions.map(name => (
             <a key={name} className="link" href={hrefTo(['tools', name])}>
               {oneLine(name, 80)}
             </a>
           ))}
         </p>
       )}
-      {reasons.length > 0 && (
-        <Section title="Causes">
-          <ul className="list-disc pl-5">
-            {reasons.map(cause => (
-              <li key={cause}>{oneLine(cause, 500)}</li>
-            ))}
-          </ul>
-        </Section>
-      )}
-      {typeof details?.stderr === 'string' && details.stderr && (
+      <Lines title="Causes" lines={causes} />
+      {typeof details.stderr === 'string' && details.stderr && (
         <Section title="stderr of the server">
           <CodeBlock text={details.stderr} label="stderr" />
         </Section>
@@ -147,5 +124,18 @@ function Failure({ result }: { result: ToolFailure }) {
         </div>
       </details>
     </div>
+  )
+}
+
+function Lines({ title, lines }: { title: string; lines: readonly string[] }) {
+  if (lines.length === 0) return null
+  return (
+    <Section title={title}>
+      <ul className="list-disc pl-5">
+        {lines.map(line => (
+          <li key={line}>{oneLine(line, 500)}</li>
+        ))}
+      </ul>
+    </Section>
   )
 }

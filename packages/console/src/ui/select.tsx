@@ -13,32 +13,16 @@ interface Props {
   onChange: (value: string) => void
   id?: string
   className?: string
-  disabled?: boolean
   placeholder?: string
 }
 
-export function Select({
-  label,
-  value,
-  options,
-  onChange,
-  id,
-  className = '',
-  disabled,
-  placeholder,
-}: Props) {
+export function Select({ label, value, options, onChange, id, className = '', placeholder }: Props) {
   return (
-    <Base.Root
-      value={value}
-      onValueChange={next => onChange(next as string)}
-      items={options}
-      disabled={disabled ?? false}
-      modal={false}
-    >
+    <Base.Root value={value} onValueChange={next => onChange(next as string)} items={options} modal={false}>
       <Base.Trigger
         id={id}
         aria-label={label}
-        className={`control flex items-center justify-between gap-2 text-left data-disabled:opacity-60 ${className}`}
+        className={`control flex items-center justify-between gap-2 text-left ${className}`}
       >
         <span className="truncate">
           <Base.Value>

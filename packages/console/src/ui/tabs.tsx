@@ -9,15 +9,16 @@ export interface Tab {
 
 interface Props {
   label: string
-  tabs: readonly Tab[]
+  tabs: readonly (Tab | false | undefined)[]
   value?: string
   onChange?: (value: string) => void
   /** What stands at the end of the row. */
   action?: ReactNode
 }
 
-/** Uncontrolled unless `value` is given; the first tab is the default. */
-export function Tabs({ label, tabs, value, onChange, action }: Props) {
+/** Tabs that are false are left out. Uncontrolled unless `value` is given; the first tab is the default. */
+export function Tabs({ label, tabs: given, value, onChange, action }: Props) {
+  const tabs = given.filter(tab => tab !== false && tab !== undefined)
   const [first] = tabs
   if (!first) return null
   return (

@@ -1,17 +1,17 @@
 import { Toast } from '@base-ui/react/toast'
-import { X } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { messageOf } from '../api/http.ts'
+import { isAbort, messageOf } from '../api/http.ts'
+import { IconButton } from './controls.tsx'
 
 const manager = Toast.createToastManager()
 
-/** Runs an action; if it fails, a toast says why. Resolves to whether it succeeded. */
+/** Runs an action; if it fails, a toast says why, unless it was aborted. Resolves to whether it succeeded. */
 export async function attempt(action: () => Promise<unknown>): Promise<boolean> {
   try {
     await action()
     return true
   } catch (error) {
-    manager.add({ title: messageOf(error), priority: 'high', timeout: 10_000 })
+    if (!isAbort(error)) manager.add({ title: messageOf(error), priority: 'high', timeout: 10_000 })
     return false
   }
 }
@@ -39,9 +39,7 @@ function List() {
   return toasts.map(one => (
     <Toast.Root key={one.id} toast={one} className="card row px-3 py-2 shadow-lg">
       <Toast.Title className="min-w-0 flex-1 break-words" render={<p />} />
-      <Toast.Close aria-label="Dismiss" className="text-muted hover:text-text">
-        <X size={14} aria-hidden="true" />
-      </Toast.Close>
+      <Toast.Close render={<IconButton label="Dismiss" />} />
     </Toast.Root>
   ))
 }

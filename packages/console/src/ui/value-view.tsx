@@ -25,7 +25,7 @@ export function ValueView({ value, label }: { value: unknown; label: string }) {
 
 function viewsOf(value: unknown, label: string): Tab[] {
   const data = typeof value === 'string' ? jsonIn(value) : value
-  const source = typeof value === 'string' ? clipped(value, MAX_TEXT) : jsonText(value, MAX_TEXT).text
+  const source = typeof value === 'string' ? clipped(value, MAX_TEXT) : jsonText(value, MAX_TEXT)
   const text: Tab = { value: 'text', label: 'Text', content: <CodeBlock text={source} label={label} /> }
   if (typeof data !== 'object' || data === null) {
     if (typeof value !== 'string' || !looksLikeMarkdown(value)) return [text]
@@ -99,5 +99,5 @@ function Table({ columns, rows, label }: TableData & { label: string }) {
 /** A value in one line; nothing for one that is missing. */
 export function cellText(value: unknown, limit = 300): string {
   if (value === undefined || value === null) return ''
-  return oneLine(typeof value === 'string' ? value : jsonText(value, limit, 0).text, limit)
+  return oneLine(typeof value === 'string' ? value : jsonText(value, limit, 0), limit)
 }

@@ -1,18 +1,16 @@
-import { useQuery } from '@tanstack/react-query'
-import { CircleCheck, MessageSquare, Plug, TriangleAlert, Wrench } from 'lucide-react'
+import { CircleCheck, type LucideIcon, MessageSquare, Plug, TriangleAlert, Wrench } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { CallRecord, ServerStatus } from 'toolpost/gateway'
-import { useLive } from '../api/events.ts'
-import { searchCalls } from '../api/gateway.ts'
 import { useApprovals, useModel, useQuestions, useServers, useTools } from '../api/queries.ts'
 import { go, hrefTo } from '../router.ts'
 import { callWords } from '../text/call-words.ts'
 import { counted, durationText } from '../text/figures.ts'
 import { oneLine } from '../text/visible-text.ts'
 import { CopyButton } from '../ui/code.tsx'
-import { Button, LinkButton, Section, Spinner, ViewHead } from '../ui/controls.tsx'
+import { Button, LinkButton, Pending, Section, ViewHead } from '../ui/controls.tsx'
 import { Outcome, toolMs } from '../ui/result-view.tsx'
 import { CallRow } from './calls/call-row.tsx'
+import { useLatestCalls } from './calls/use-history.ts'
 import { ask, openConversation } from './chat/chat-store.ts'
 import { suggestionsFor } from './chat/suggestions.ts'
 import { ServerState } from './servers/server-state.tsx'
@@ -24,13 +22,9 @@ const FIRST_CALLS = 4
 /** Is everything all right, and what needs me? */
 export function HomeView() {
   const { data: servers } = useServers()
-  const calls = useRecentCalls()
-  if (!servers || !calls)
-    return (
-      <div className="m-auto p-8">
-        <Spinner label="Loading" />
-      </div>
-    )
+  const latest = useLatestCalls(RECENT)
+  const calls = latest.isError ? [] : latest.data
+  if (!servers || !calls) return <Pending label="Loading" />
   return (
     <>
       <ViewHead title="Home" />
@@ -41,17 +35,6 @@ export function HomeView() {
       </div>
     </>
   )
-}
-
-/** The last finished calls, from the history: after a restart too. */
-function useRecentCalls(): CallRecord[] | undefined {
-  const ended = useLive(live => live.ended)
-  const { data, isError } = useQuery({
-    queryKey: ['calls', 'recent', ended],
-    queryFn: async () => (await searchCalls({}, RECENT)).calls,
-    placeholderData: before => before,
-  })
-  return isError ? [] : data
 }
 
 function Health({ servers }: { servers: readonly ServerStatus[] }) {
@@ -138,11 +121,7 @@ function ThingsToTry() {
     <Section title="Three things to try">
       <ul className="card divide-y divide-line">
         {question && (
-          <Try
-            icon={<MessageSquare size={16} aria-hidden="true" />}
-            title="Ask for something"
-            text={`“${question}”`}
-          >
+          <Try icon={MessageSquare} title="Ask for something" text={`“${question}”`}>
             <Button
               onClick={() => {
                 void openConversation(undefined)
@@ -155,16 +134,12 @@ function ThingsToTry() {
           </Try>
         )}
         {tool && (
-          <Try
-            icon={<Wrench size={16} aria-hidden="true" />}
-            title="Run a tool"
-            text={oneLine(`${tool.name}: ${tool.description}`, 110)}
-          >
+          <Try icon={Wrench} title="Run a tool" text={oneLine(`${tool.name}: ${tool.description}`, 110)}>
             <LinkButton href={hrefTo(['tools', tool.name])}>Open</LinkButton>
           </Try>
         )}
         <Try
-          icon={<Plug size={16} aria-hidden="true" />}
+          icon={Plug}
           title="Connect an assistant"
           text={`Claude, Cursor or any MCP client, at ${address}`}
         >
@@ -175,20 +150,17 @@ function ThingsToTry() {
   )
 }
 
-function Try({
-  icon,
-  title,
-  text,
-  children,
-}: {
-  icon: ReactNode
+interface TryProps {
+  icon: LucideIcon
   title: string
   text: string
   children: ReactNode
-}) {
+}
+
+function Try({ icon: Icon, title, text, children }: TryProps) {
   return (
     <li className="row gap-3 px-3 py-2.5">
-      <span className="text-accent">{icon}</span>
+      <Icon size={16} className="shrink-0 text-accent" aria-hidden="true" />
       <span className="min-w-0 flex-1">
         <span className="block font-medium">{title}</span>
         <span className="block truncate text-muted">{text}</span>

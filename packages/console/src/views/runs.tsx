@@ -13,9 +13,8 @@ import {
   Empty,
   Facts,
   IconButton,
-  Problem,
+  Pending,
   Section,
-  Spinner,
   type Tone,
   ViewHead,
 } from '../ui/controls.tsx'
@@ -35,6 +34,7 @@ const TONES: Record<string, Tone> = {
   cancelled: 'warn',
 }
 
+const PAGE = 50
 const STATES = [
   { value: '', label: 'Any state' },
   ...Object.keys(TONES).map(value => ({ value, label: value })),
@@ -46,20 +46,13 @@ export function RunsView() {
   const { state } = useQueryParams()
   const query = useInfiniteQuery({
     queryKey: ['runs', 'list', state],
-    queryFn: async ({ pageParam }) => (await listRuns(state || undefined, pageParam)) ?? null,
+    queryFn: ({ pageParam }) => listRuns(state, PAGE, pageParam),
     initialPageParam: undefined as string | undefined,
-    getNextPageParam: page => (page && page.length === 50 ? page.at(-1)?.id : undefined),
+    getNextPageParam: page => (page.length === PAGE ? page.at(-1)?.id : undefined),
   })
-  const runs = query.data?.pages.flatMap(page => page ?? []) ?? []
-  const close = () => go(hrefTo(['runs'], { state }))
-  const open = (at: number) => runs[at] && go(hrefTo(['runs', runs[at].id], { state }))
-  useListKeys({
-    count: runs.length,
-    current: runs.findIndex(run => run.id === id),
-    onMove: open,
-    onOpen: open,
-    onEscape: () => id && close(),
-  })
+  const runs = query.data?.pages.flat() ?? []
+  const hrefOf = (run?: string) => hrefTo(run === undefined ? ['runs'] : ['runs', run], { state })
+  useListKeys({ ids: runs.map(run => run.id), current: id, hrefOf })
   return (
     <div className="flex min-h-0 flex-1">
       <div className={`min-h-0 min-w-0 flex-1 flex-col overflow-y-auto md:flex ${id ? 'hidden' : 'flex'}`}>
@@ -72,18 +65,14 @@ export function RunsView() {
             onChange={next => go(hrefTo(['runs'], { state: next }))}
           />
         </ViewHead>
-        <Problem text={query.error?.message} />
-        {query.isPending && <Spinner label="Loading runs" />}
-        {query.data?.pages[0] === null && (
-          <Empty title="Durable calls are off">Set `durable` in toolpost.json.</Empty>
-        )}
-        {query.data?.pages[0]?.length === 0 && (
+        {!query.data && <Pending label="Loading runs" error={query.error} />}
+        {query.data && runs.length === 0 && (
           <Empty title="No runs">Calls with an idempotency key, or of durable tools, appear here.</Empty>
         )}
         <ul>
           {runs.map(run => (
             <li key={run.id} className={`border-b border-line ${run.id === id ? 'bg-raised' : ''}`}>
-              <a href={hrefTo(['runs', run.id], { state })} className="row h-9 px-4 hover:bg-raised">
+              <a href={hrefOf(run.id)} className="row h-9 px-4 hover:bg-raised">
                 <span className="w-24 shrink-0 text-xs text-muted tabular-nums">
                   {whenText(Date.parse(run.created_at))}
                 </span>
@@ -103,7 +92,7 @@ export function RunsView() {
       </div>
       {id && (
         <div className="min-h-0 w-full overflow-y-auto border-line md:w-1/2 md:border-l">
-          <RunDetail key={id} id={id} onClose={close} />
+          <RunDetail key={id} id={id} onClose={() => go(hrefOf())} />
         </div>
       )}
     </div>
@@ -120,12 +109,12 @@ function RunState({ run: { state } }: { run: Run }) {
 
 function RunDetail({ id, onClose }: { id: string; onClose: () => void }) {
   const { data: run, error } = useQuery({ queryKey: ['runs', 'one', id], queryFn: () => getRun(id) })
-  if (!run) return error ? <Problem text={error.message} /> : <Spinner label="Loading the run" />
+  if (!run) return <Pending label="Loading the run" error={error} />
   const isOver = ['done', 'failed', 'cancelled'].includes(run.state)
   const again = async () => {
     const next = await runAgain(id)
     void queryClient.invalidateQueries({ queryKey: ['runs'] })
-    if (next) go(hrefTo(['runs', next]))
+    go(hrefTo(['runs', next.id]))
   }
   return (
     <aside aria-label="Run" className="flex flex-col gap-4 p-4">
@@ -158,7 +147,7 @@ function RunDetail({ id, onClose }: { id: string; onClose: () => void }) {
       />
       <Section title="Steps">
         <ol className="flex flex-col gap-1">
-          {(run.steps ?? []).map(step => (
+          {run.steps.map(step => (
             <li key={`${step.name} ${step.at}`} className="row">
               <span className="w-24 text-xs text-muted tabular-nums">{whenText(Date.parse(step.at))}</span>
               {oneLine(step.name, 80)}

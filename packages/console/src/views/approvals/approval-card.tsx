@@ -9,11 +9,9 @@ import { leavesOf } from '../../text/differences.ts'
 import { whenText } from '../../text/figures.ts'
 import { oneLine, visibleText } from '../../text/visible-text.ts'
 import { Badge, Button, Facts, ScrollBox, Section, TimeLeft } from '../../ui/controls.tsx'
+import { FieldTable } from '../../ui/field-table.tsx'
 import { Select } from '../../ui/select.tsx'
 import { attempt } from '../../ui/toast.tsx'
-
-/** A gateway that can remember a decision for a whole server says so with `scopes`. */
-type ScopedApproval = Approval & { scopes?: unknown }
 
 /** What a decision covers. */
 const SCOPES = {
@@ -82,50 +80,28 @@ function Arguments({ approval }: { approval: Approval }) {
   const leaves = [...leavesOf(args)]
   const before = last ? leavesOf(last.args) : undefined
   if (leaves.length === 1 && leaves[0]?.[0] === '') return <p className="text-muted">No arguments.</p>
+  const lastTime = last && (
+    <>
+      Last time (
+      <a className="link" href={hrefTo(['calls', last.serial])}>
+        {whenText(last.startedAt)}
+      </a>
+      )
+    </>
+  )
   return (
     <Section title="Arguments">
       <ScrollBox label="Arguments" className="max-h-80">
-        <table className="w-full text-left">
-          <thead className="text-xs text-muted">
-            <tr>
-              <th className="py-1 pr-4 font-medium">Name</th>
-              <th className="py-1 pr-4 font-medium">Value</th>
-              {before && (
-                <th className="py-1 font-medium">
-                  Last time (
-                  <a className="link" href={hrefTo(['calls', last?.serial ?? ''])}>
-                    {whenText(last?.startedAt ?? 0)}
-                  </a>
-                  )
-                </th>
-              )}
-            </tr>
-          </thead>
-          <tbody>
-            {leaves.map(([path, value]) => (
-              <tr key={path} className="border-t border-line align-top">
-                <th scope="row" className="py-1 pr-4 font-mono text-xs font-normal break-all text-muted">
-                  {visibleText(path)}
-                </th>
-                <td className="py-1 pr-4 break-words">
-                  <Exact value={value} />
-                </td>
-                {before && (
-                  <td className="py-1 break-words text-muted">
-                    {JSON.stringify(before.get(path)) === JSON.stringify(value) ? (
-                      'same'
-                    ) : (
-                      <span className="row flex-wrap">
-                        <Badge tone="warn">changed</Badge>
-                        <Exact value={before.get(path)} />
-                      </span>
-                    )}
-                  </td>
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <FieldTable
+          heads={['Name', 'Value', ...(last ? [lastTime] : [])]}
+          rows={leaves.map(([path, value]) => ({
+            path,
+            cells: [
+              <Exact key="value" value={value} />,
+              ...(before ? [<Before key="before" value={before.get(path)} now={value} />] : []),
+            ],
+          }))}
+        />
       </ScrollBox>
       {last === null && (
         <p className="text-xs text-muted">
@@ -133,6 +109,16 @@ function Arguments({ approval }: { approval: Approval }) {
         </p>
       )}
     </Section>
+  )
+}
+
+function Before({ value, now }: { value: unknown; now: unknown }) {
+  if (JSON.stringify(value) === JSON.stringify(now)) return <span className="text-muted">same</span>
+  return (
+    <span className="row flex-wrap text-muted">
+      <Badge tone="warn">changed</Badge>
+      <Exact value={value} />
+    </span>
   )
 }
 
@@ -188,11 +174,11 @@ export function useDecide(approval: Approval): {
   return { isReady, decide }
 }
 
-function Decide({ approval }: { approval: ScopedApproval }) {
+function Decide({ approval }: { approval: Approval }) {
   const [scope, setScope] = useState<Scope>('once')
   const { isReady, decide } = useDecide(approval)
   const { allow, deny, decision } = SCOPES[scope]
-  const canServer = Array.isArray(approval.scopes) && approval.scopes.includes('server')
+  const canServer = approval.scopes?.includes('server')
   const scopes = (Object.keys(SCOPES) as Scope[]).filter(one => one !== 'server' || canServer)
   return (
     <div className="flex flex-wrap items-center gap-2">

@@ -1,11 +1,9 @@
-import { useQuery } from '@tanstack/react-query'
-import { useLive } from '../../api/events.ts'
-import { searchCalls } from '../../api/gateway.ts'
 import { isRecord } from '../../api/http.ts'
 import { useApprovals, useQuestions } from '../../api/queries.ts'
 import { oneLine } from '../../text/visible-text.ts'
 import { Badge, Empty, Section, ViewHead } from '../../ui/controls.tsx'
 import { CallRow } from '../calls/call-row.tsx'
+import { useLatestCalls } from '../calls/use-history.ts'
 import { ApprovalCard } from './approval-card.tsx'
 import { QuestionCard } from './question-card.tsx'
 
@@ -37,25 +35,20 @@ export function ApprovalsView() {
 }
 
 function Decided() {
-  const ended = useLive(live => live.ended)
-  const { data: calls = [] } = useQuery({
-    queryKey: ['calls', 'decided', ended],
-    queryFn: async () => (await searchCalls({}, 200)).calls,
-    placeholderData: before => before,
-  })
-  const decided = calls.filter(call => isRecord(call.notes?.approval)).slice(0, 20)
+  const { data: calls = [] } = useLatestCalls(200)
+  const decided = calls.filter(call => isRecord(call.approval)).slice(0, 20)
   if (decided.length === 0) return null
   return (
     <Section title="Recently decided">
       <ul className="card divide-y divide-line">
         {decided.map(call => {
-          const approval = isRecord(call.notes?.approval) ? call.notes.approval : {}
-          const isAllowed = approval.decision === 'approved'
+          const { decision = 'denied', by = '' } = isRecord(call.approval) ? call.approval : {}
+          const isAllowed = decision === 'approved'
           return (
             <CallRow key={call.serial} call={call}>
-              <span className="truncate text-xs text-muted">{oneLine(String(approval.by ?? ''), 40)}</span>
+              <span className="truncate text-xs text-muted">{oneLine(String(by), 40)}</span>
               <Badge tone={isAllowed ? 'good' : 'warn'}>
-                {isAllowed ? 'allowed' : oneLine(String(approval.decision ?? 'denied'), 20)}
+                {isAllowed ? 'allowed' : oneLine(String(decision), 20)}
               </Badge>
             </CallRow>
           )

@@ -1,32 +1,29 @@
-import { lazy, Suspense, useState } from 'react'
+import { useMutation } from '@tanstack/react-query'
+import { Suspense, useState } from 'react'
 import type { JsonSchema, OpenQuestion } from 'toolpost/gateway'
 import { answerQuestion, type QuestionAnswer } from '../../api/gateway.ts'
-import { isRecord, messageOf } from '../../api/http.ts'
+import { isRecord } from '../../api/http.ts'
 import { clipped, oneLine, visibleText } from '../../text/visible-text.ts'
 import { Button, Facts, Notice, Problem, Spinner, TimeLeft } from '../../ui/controls.tsx'
+import { lazily } from '../../ui/lazily.ts'
 import { webAddress } from '../../ui/web-link.tsx'
 import { useSettled } from './approval-card.tsx'
 
-const SchemaForm = lazy(async () => ({ default: (await import('../../form/schema-form.tsx')).SchemaForm }))
+const SchemaForm = lazily(() => import('../../form/schema-form.tsx'), 'SchemaForm')
 
 /** A question from a tool or its server, and the ways to answer it. The gateway checks the answer. */
 export function QuestionCard({ question }: { question: OpenQuestion }) {
   const { message, tool, server, caller, url, expiresAt, secretFields = [] } = question
   const [content, setContent] = useState<unknown>({})
-  const [problem, setProblem] = useState<string>()
   const isReady = useSettled(question.id)
   const form = formOf(question)
   const required = Array.isArray(question.schema?.required) ? question.schema.required : []
   const isUnanswerable = secretFields.some(name => required.includes(name))
-  const send = async (answer: QuestionAnswer) => {
-    if (!isReady) return
-    try {
-      await answerQuestion(question.id, answer)
-    } catch (error) {
-      setProblem(messageOf(error))
-    }
-  }
-  const accept = (given: unknown) => void send({ action: 'accept', ...(form && { content: given }) })
+  const answering = useMutation({
+    mutationFn: (answer: QuestionAnswer) => answerQuestion(question.id, answer),
+  })
+  const send = (answer: QuestionAnswer) => isReady && answering.mutate(answer)
+  const accept = (given: unknown) => send({ action: 'accept', ...(form && { content: given }) })
   const page = url === undefined ? undefined : webAddress(url)
   return (
     <div className="flex flex-col gap-3 p-4">
@@ -65,12 +62,12 @@ export function QuestionCard({ question }: { question: OpenQuestion }) {
           />
         </Suspense>
       )}
-      <Problem text={problem} />
+      <Problem text={answering.error?.message} />
       <div className="row justify-end">
-        <Button look="quiet" aria-disabled={!isReady} onClick={() => void send({ action: 'cancel' })}>
+        <Button look="quiet" aria-disabled={!isReady} onClick={() => send({ action: 'cancel' })}>
           Cancel
         </Button>
-        <Button aria-disabled={!isReady} onClick={() => void send({ action: 'decline' })}>
+        <Button aria-disabled={!isReady} onClick={() => send({ action: 'decline' })}>
           Decline
         </Button>
         {!isUnanswerable && (url === undefined || page) && (

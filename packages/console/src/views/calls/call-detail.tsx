@@ -10,7 +10,16 @@ import { go, hrefTo } from '../../router.ts'
 import { durationText, momentText } from '../../text/figures.ts'
 import { oneLine } from '../../text/visible-text.ts'
 import { CopyButton } from '../../ui/code.tsx'
-import { Button, Empty, Facts, IconButton, LinkButton, Section, Spinner, useNow } from '../../ui/controls.tsx'
+import {
+  Button,
+  Facts,
+  IconButton,
+  LinkButton,
+  Pending,
+  Section,
+  Spinner,
+  useNow,
+} from '../../ui/controls.tsx'
 import { Progress } from '../../ui/progress.tsx'
 import { Outcome, ResultView, toolMs } from '../../ui/result-view.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
@@ -48,15 +57,7 @@ export function CallDetail({ serial, onClose }: { serial: string; onClose: () =>
         {call && <Outcome result={call.result} />}
         <IconButton label="Close" className="ml-auto" onClick={onClose} />
       </div>
-      {call ? (
-        <Body call={call} />
-      ) : ended.isError ? (
-        <Empty title="This call is no longer available">
-          Older calls are removed after a while; see <code>history</code> in the configuration.
-        </Empty>
-      ) : (
-        <Spinner label="Loading the call" />
-      )}
+      {call ? <Body call={call} /> : <Pending label="Loading the call" error={ended.error} />}
     </aside>
   )
 }
@@ -83,12 +84,8 @@ function Body({ call }: { call: CallRecord }) {
         label="About this call"
         tabs={[
           { value: 'result', label: result ? 'Result' : 'Arguments', content },
-          ...(result
-            ? [
-                { value: 'trace', label: 'Trace', content: <Waterfall call={call} /> },
-                { value: 'compare', label: 'Compare', content: <Compare call={call} /> },
-              ]
-            : []),
+          result && { value: 'trace', label: 'Trace', content: <Waterfall call={call} /> },
+          result && { value: 'compare', label: 'Compare', content: <Compare call={call} /> },
           {
             value: 'request',
             label: 'Request',
@@ -142,27 +139,25 @@ function Actions({ call }: { call: CallRecord }) {
 }
 
 function factsOf(call: CallRecord): Record<string, ReactNode> {
-  const { startedAt, result, source, id, caller, origin, notes = {} } = call
-  const waited = result?.waited_ms ?? call.waitedMs ?? 0
-  const trace = typeof notes.trace_id === 'string' ? notes.trace_id : call.traceId
-  const { decision, by } = isRecord(notes.approval) ? notes.approval : {}
+  const { startedAt, result, source, id, caller, origin, rule, approval, traceId: trace, traceUrl } = call
+  const waited = result?.waited_ms ?? 0
+  const { decision, by } = isRecord(approval) ? approval : {}
   return {
     Started: momentText(startedAt),
     Took: result && durationText(toolMs(result)),
     Waited: waited >= 1 && durationText(waited),
     Server: oneLine(source, 80),
     'Requested by': oneLine([caller, origin].filter(Boolean).join(', '), 120),
-    Rule: textOf(notes.rule),
+    Rule: textOf(rule),
     Approval: [decision === 'approved' ? 'allowed' : textOf(decision), textOf(by)]
       .filter(Boolean)
       .join(' by '),
-    Limit: textOf(notes.limit),
     Trace: trace && (
       <span className="row flex-wrap">
         <a className="link" href={hrefTo(['calls'], { trace })}>
           <code>{oneLine(trace, 64)}</code>
         </a>
-        {typeof call.traceUrl === 'string' && <WebLink address={call.traceUrl}>Open trace</WebLink>}
+        {traceUrl && <WebLink address={traceUrl}>Open trace</WebLink>}
         <CopyButton text={() => trace} label="Copy the trace id" />
       </span>
     ),

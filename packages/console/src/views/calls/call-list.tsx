@@ -1,13 +1,12 @@
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef } from 'react'
 import type { CallRecord } from 'toolpost/gateway'
 import type { CallFilter } from '../../api/gateway.ts'
 import { hrefTo } from '../../router.ts'
 import { callWords } from '../../text/call-words.ts'
 import { durationText, whenText } from '../../text/figures.ts'
 import { oneLine } from '../../text/visible-text.ts'
-import { Empty, Problem, Spinner } from '../../ui/controls.tsx'
+import { Empty, Pending } from '../../ui/controls.tsx'
 import { Outcome, toolMs } from '../../ui/result-view.tsx'
+import { VirtualList } from '../../ui/virtual-list.tsx'
 import type { History } from './use-history.ts'
 
 const ROW_HEIGHT = 34
@@ -19,34 +18,8 @@ interface Props {
   filter: CallFilter
 }
 
-/** Only the rows in view exist, so that any number of calls scrolls smoothly. */
 export function CallList({ history, calls, current, filter }: Props) {
-  const box = useRef<HTMLDivElement>(null)
-  const rows = useVirtualizer({
-    count: calls.length,
-    getScrollElement: () => box.current,
-    estimateSize: () => ROW_HEIGHT,
-    overscan: 15,
-    getItemKey: at => calls[at]?.serial ?? at,
-  })
-  const items = rows.getVirtualItems()
-  const last = items.at(-1)?.index ?? 0
-  const { hasMore, loadMore } = history
-  useEffect(() => {
-    if (hasMore && last >= calls.length - 50) loadMore()
-  }, [hasMore, last, calls.length, loadMore])
-  const at = calls.findIndex(call => call.serial === current)
-  useEffect(() => {
-    // A hidden list cannot scroll.
-    if (at >= 0 && box.current?.clientHeight) rows.scrollToIndex(at, { align: 'auto' })
-  }, [at, rows])
-  if (history.error) return <Problem text={history.error.message} />
-  if (history.isPending)
-    return (
-      <div className="p-4">
-        <Spinner label="Loading calls" />
-      </div>
-    )
+  if (history.error || history.isPending) return <Pending label="Loading calls" error={history.error} />
   if (calls.length === 0)
     return Object.values(filter).some(Boolean) ? (
       <Empty title="No call matches">
@@ -58,32 +31,19 @@ export function CallList({ history, calls, current, filter }: Props) {
       <Empty title="No calls yet">Every call appears here, whoever makes it.</Empty>
     )
   return (
-    <section
-      ref={box}
-      aria-label="Calls, newest first"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling box must be focusable
-      tabIndex={0}
-      className="@container min-h-0 flex-1 overflow-y-auto"
+    <VirtualList
+      label="Calls, newest first"
+      className="@container"
+      entries={calls}
+      keyOf={call => call.serial}
+      heightOf={() => ROW_HEIGHT}
+      current={calls.findIndex(call => call.serial === current)}
+      onNearEnd={() => {
+        if (history.hasNextPage && !history.isFetching) void history.fetchNextPage()
+      }}
     >
-      <ol className="relative" style={{ height: rows.getTotalSize() }}>
-        {items.map(item => {
-          const call = calls[item.index]
-          return (
-            call && (
-              <li
-                key={item.key}
-                aria-setsize={calls.length}
-                aria-posinset={item.index + 1}
-                className="absolute inset-x-0 top-0"
-                style={{ height: item.size, transform: `translateY(${item.start}px)` }}
-              >
-                <Row call={call} isCurrent={call.serial === current} filter={filter} />
-              </li>
-            )
-          )
-        })}
-      </ol>
-    </section>
+      {call => <Row call={call} isCurrent={call.serial === current} filter={filter} />}
+    </VirtualList>
   )
 }
 
@@ -91,7 +51,7 @@ function Row({ call, isCurrent, filter }: { call: CallRecord; isCurrent: boolean
   const { result } = call
   return (
     <a
-      href={hrefTo(['calls', call.serial], { ...filter })}
+      href={hrefTo(['calls', call.serial], filter)}
       aria-current={isCurrent ? 'true' : undefined}
       className={`row h-full border-b border-line px-4 hover:bg-raised ${isCurrent ? 'bg-raised' : ''}`}
     >

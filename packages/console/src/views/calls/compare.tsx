@@ -4,8 +4,8 @@ import type { CallRecord } from 'toolpost/gateway'
 import { getCall, searchCalls } from '../../api/gateway.ts'
 import { type Difference, differencesOf } from '../../text/differences.ts'
 import { durationText, whenText } from '../../text/figures.ts'
-import { oneLine } from '../../text/visible-text.ts'
 import { Problem, Section, Spinner } from '../../ui/controls.tsx'
+import { FieldTable } from '../../ui/field-table.tsx'
 import { outcomeOf, toolMs } from '../../ui/result-view.tsx'
 import { Select } from '../../ui/select.tsx'
 import { cellText } from '../../ui/value-view.tsx'
@@ -73,26 +73,20 @@ function DifferenceTable({ title, rows }: { title: string; rows: readonly Differ
       {rows.length === 0 ? (
         <p className="text-muted">The same.</p>
       ) : (
-        <table className="w-full table-fixed text-left">
-          <thead className="text-xs text-muted">
-            <tr>
-              <th className="w-1/4 py-1 pr-3 font-medium">Field</th>
-              <th className="py-1 pr-3 font-medium">Other call</th>
-              <th className="py-1 font-medium">This call</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.slice(0, 100).map(row => (
-              <tr key={row.path} className="border-t border-line align-top">
-                <th scope="row" className="py-1 pr-3 font-mono text-xs font-normal break-words text-muted">
-                  {oneLine(row.path, 100) || 'value'}
-                </th>
-                <td className="py-1 pr-3 break-words text-bad">{cellText(row.before) || '–'}</td>
-                <td className="py-1 break-words text-good">{cellText(row.after) || '–'}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <FieldTable
+          heads={['Field', 'Other call', 'This call']}
+          rows={rows.slice(0, 100).map(({ path, before, after }) => ({
+            path,
+            cells: [
+              <span key="before" className="text-bad">
+                {cellText(before) || '–'}
+              </span>,
+              <span key="after" className="text-good">
+                {cellText(after) || '–'}
+              </span>,
+            ],
+          }))}
+        />
       )}
     </Section>
   )

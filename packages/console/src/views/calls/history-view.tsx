@@ -1,5 +1,5 @@
 import { Download } from 'lucide-react'
-import { useDeferredValue, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useLive } from '../../api/events.ts'
 import { type CallFilter, exportCalls } from '../../api/gateway.ts'
 import { useServers } from '../../api/queries.ts'
@@ -47,17 +47,10 @@ export function HistoryView() {
   const history = useHistory(filter)
   const running = useLive(live => live.running)
   const isFiltered = Object.values(filter).some(Boolean)
-  const calls = isFiltered ? history.calls : [...Object.values(running).reverse(), ...history.calls]
-  const at = calls.findIndex(call => call.serial === serial)
-  const open = (index: number) => calls[index] && go(hrefTo(['calls', calls[index].serial], { ...filter }))
-  const close = () => go(hrefTo(['calls'], { ...filter }))
-  useListKeys({
-    count: calls.length,
-    current: at,
-    onMove: open,
-    onOpen: open,
-    onEscape: () => serial && close(),
-  })
+  const { data: finished = [] } = history
+  const calls = isFiltered ? finished : [...Object.values(running).reverse(), ...finished]
+  const hrefOf = (id?: string) => hrefTo(id === undefined ? ['calls'] : ['calls', id], filter)
+  useListKeys({ ids: calls.map(call => call.serial), current: serial, hrefOf })
   return (
     <div className="flex min-h-0 flex-1">
       <div className={`min-h-0 min-w-0 flex-1 flex-col md:flex ${serial ? 'hidden' : 'flex'}`}>
@@ -73,7 +66,7 @@ export function HistoryView() {
       </div>
       {serial && (
         <div className="min-h-0 w-full overflow-y-auto border-line md:w-1/2 md:shrink-0 md:border-l xl:w-[44rem]">
-          <CallDetail key={serial} serial={serial} onClose={close} />
+          <CallDetail key={serial} serial={serial} onClose={() => go(hrefOf())} />
         </div>
       )}
     </div>
@@ -83,7 +76,7 @@ export function HistoryView() {
 function Filters({ filter, serial }: { filter: CallFilter; serial: string | undefined }) {
   const { data: servers = [] } = useServers()
   const [words, setWords] = useState(filter.q ?? '')
-  const asked = useDeferredValue(words.trim())
+  const asked = words.trim()
   const parts = serial ? ['calls', serial] : ['calls']
   const set = (part: CallFilter) => go(hrefTo(parts, { ...filter, ...part }), { replace: true })
   useEffect(() => {

@@ -1,33 +1,20 @@
-import { type InfiniteData, useInfiniteQuery } from '@tanstack/react-query'
+import { type InfiniteData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import type { CallRecord } from 'toolpost/gateway'
+import type { CallPage, CallRecord } from 'toolpost/gateway'
 import { useLive } from '../../api/events.ts'
-import { type CallFilter, type CallPage, searchCalls } from '../../api/gateway.ts'
+import { type CallFilter, searchCalls } from '../../api/gateway.ts'
 import { queryClient } from '../../api/queries.ts'
 
 const PAGE = 200
 /** New calls are asked for at most this often: the gateway's history is the only list, also while calls come in. */
 const REFRESH_MS = 700
 
-export interface History {
-  calls: CallRecord[]
-  isPending: boolean
-  error: Error | null
-  hasMore: boolean
-  loadMore: () => void
-}
+type Pages = InfiniteData<CallPage<CallRecord>, string | undefined>
+
+export type History = ReturnType<typeof useHistory>
 
 /** Finished calls that match, newest first, page by page; new ones appear at the top. */
-export function useHistory(filter: CallFilter): History {
-  const key = ['calls', filter]
-  const query = useInfiniteQuery({
-    queryKey: key,
-    queryFn: ({ pageParam }) => searchCalls(filter, PAGE, pageParam),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: page => page.next,
-    staleTime: 0,
-    gcTime: 60_000,
-  })
+export function useHistory(filter: CallFilter) {
   const ended = useLive(live => live.ended)
   const name = JSON.stringify(filter)
   useEffect(() => {
@@ -35,16 +22,26 @@ export function useHistory(filter: CallFilter): History {
     const timer = setTimeout(() => void addNewest(JSON.parse(name) as CallFilter), REFRESH_MS)
     return () => clearTimeout(timer)
   }, [ended, name])
-  return {
-    calls: query.data?.pages.flatMap(page => page.calls) ?? [],
-    isPending: query.isPending,
-    error: query.error,
-    hasMore: query.hasNextPage,
-    loadMore: () => void (query.isFetching || query.fetchNextPage()),
-  }
+  return useInfiniteQuery({
+    queryKey: ['calls', filter],
+    queryFn: ({ pageParam }) => searchCalls(filter, PAGE, pageParam),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: page => page.next,
+    select: ({ pages }: Pages) => pages.flatMap(page => page.calls),
+    staleTime: 0,
+    gcTime: 60_000,
+  })
 }
 
-type Pages = InfiniteData<CallPage, string | undefined>
+/** The last finished calls, always up to date. */
+export function useLatestCalls(limit: number) {
+  const ended = useLive(live => live.ended)
+  return useQuery({
+    queryKey: ['calls', 'latest', limit, ended],
+    queryFn: async () => (await searchCalls({}, limit)).calls,
+    placeholderData: before => before,
+  })
+}
 
 /** Puts the newest calls in front of those that are shown. */
 async function addNewest(filter: CallFilter): Promise<void> {

@@ -15,13 +15,7 @@ export interface Answer {
   durationMs?: number | undefined
   usage?: ChatEnd['usage']
   /** One entry per model call, if the gateway reports them. */
-  modelCalls?: ModelCall[] | undefined
-}
-
-export interface ModelCall {
-  duration_ms?: number
-  input?: number
-  output?: number
+  modelCalls?: ChatEnd['model_calls']
 }
 
 export interface Turn {
@@ -136,11 +130,10 @@ const REASONS: Record<string, string> = {
 }
 
 /** The full text comes at the end; it is used if nothing was streamed. */
-function ended(answer: Answer, end: ChatEnd & { model_calls?: unknown }): Answer {
-  const { text, stopReason, model, error, durationMs, usage, model_calls: calls } = end
+function ended(answer: Answer, end: ChatEnd): Answer {
+  const { text, stopReason, model, error, durationMs, usage, model_calls: modelCalls } = end
   const isSaid = answer.parts.some(part => part.kind === 'text' && part.text.trim() !== '')
   const { parts } = isSaid || !text ? answer : withText(answer, text)
-  const modelCalls = Array.isArray(calls) ? (calls as ModelCall[]) : undefined
   const facts = { parts, model, durationMs, usage, modelCalls, note: error ?? REASONS[stopReason] }
   if (stopReason === 'stopped') return { ...facts, state: 'stopped', note: 'Stopped.' }
   return { ...facts, state: error ? 'failed' : 'done' }

@@ -1,11 +1,12 @@
 import { ArrowUp, Pencil, Plus, Square, Trash2 } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { removeConversation, renameConversation } from '../../api/gateway.ts'
 import { queryClient, useConversations, useModel, useModels, useTools } from '../../api/queries.ts'
 import { go, hrefTo, useParts } from '../../router.ts'
 import { oneLine } from '../../text/visible-text.ts'
 import { Button, IconButton, LinkButton, Problem, Spinner, ViewHead } from '../../ui/controls.tsx'
 import { Select } from '../../ui/select.tsx'
+import { StayAtEnd } from '../../ui/stay-at-end.tsx'
 import { attempt } from '../../ui/toast.tsx'
 import { ask, openConversation, useChat, useChosenModel } from './chat-store.ts'
 import { suggestionsFor } from './suggestions.ts'
@@ -37,43 +38,20 @@ export function ChatView() {
             New
           </LinkButton>
         </ViewHead>
-        <Turns>
-          <Problem text={problem} />
-          {isOpening && <Spinner label="Loading the conversation" />}
-          {turns.length === 0 && !isOpening && <Beginning />}
-          {turns.map((turn, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: turns keep their order
-            <TurnView key={at} turn={turn} number={at} isBusy={stop !== undefined} />
-          ))}
-        </Turns>
+        <StayAtEnd label="Conversation" content={turns} className="min-h-0 flex-1">
+          <div className="mx-auto flex max-w-3xl flex-col gap-6 p-4">
+            <Problem text={problem} />
+            {isOpening && <Spinner label="Loading the conversation" />}
+            {turns.length === 0 && !isOpening && <Beginning />}
+            {turns.map((turn, at) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: turns keep their order
+              <TurnView key={at} turn={turn} number={at} isBusy={stop !== undefined} />
+            ))}
+          </div>
+        </StayAtEnd>
         <Composer />
       </div>
     </div>
-  )
-}
-
-/** Stays at the end while the answer grows, unless the person scrolls up. */
-function Turns({ children }: { children: React.ReactNode }) {
-  const box = useRef<HTMLDivElement>(null)
-  const isAtEnd = useRef(true)
-  const turns = useChat(chat => chat.turns)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the turns change
-  useEffect(() => {
-    if (isAtEnd.current) box.current?.scrollTo({ top: box.current.scrollHeight })
-  }, [turns])
-  return (
-    <section
-      ref={box}
-      aria-label="Conversation"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling box must be focusable
-      tabIndex={0}
-      className="min-h-0 flex-1 overflow-y-auto"
-      onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
-        isAtEnd.current = scrollHeight - scrollTop - clientHeight < 60
-      }}
-    >
-      <div className="mx-auto flex max-w-3xl flex-col gap-6 p-4">{children}</div>
-    </section>
   )
 }
 

@@ -16,9 +16,9 @@ export function canRecord(): boolean {
   return isSecureContext && mediaDevices?.getUserMedia !== undefined && 'MediaRecorder' in globalThis
 }
 
-/** Resolves once recording. Rejects with the browser's DOMException if no microphone is available. */
+/** Resolves once recording. Rejects with a text for a person if no microphone is available. */
 export async function record(onLost: () => void): Promise<Recording> {
-  const stream = await navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1 } })
+  const stream = await navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1 } }).catch(explain)
   const recorder = new MediaRecorder(stream)
   const pieces: Blob[] = []
   recorder.ondataavailable = ({ data }) => void pieces.push(data)
@@ -42,7 +42,7 @@ export async function record(onLost: () => void): Promise<Recording> {
 async function toWav(recorded: Blob): Promise<Uint8Array<ArrayBuffer>> {
   // Decoding resamples to the context's rate.
   const context = new OfflineAudioContext(1, 1, SAMPLE_RATE)
-  const decoded = await context.decodeAudioData(await recorded.arrayBuffer())
+  const decoded = await context.decodeAudioData(await recorded.arrayBuffer()).catch(explain)
   const channels = Array.from({ length: decoded.numberOfChannels }, (_, at) => decoded.getChannelData(at))
   const mean = (at: number) =>
     channels.reduce((sum, channel) => sum + (channel[at] ?? 0), 0) / channels.length
@@ -82,9 +82,8 @@ const PROBLEMS: Record<string, string> = {
   EncodingError: 'Nothing was recorded: speak again.',
 }
 
-/** Why a recording failed, for a person. */
-export function recordingProblem(error: unknown): Error {
-  if (error instanceof DOMException)
-    return new Error(PROBLEMS[error.name] ?? `Recording failed: ${error.message}`)
-  return error instanceof Error ? error : new Error(String(error))
+/** Says what a person can do about it. */
+function explain(error: unknown): never {
+  if (!(error instanceof DOMException)) throw error
+  throw new Error(PROBLEMS[error.name] ?? `Recording failed: ${error.message}`)
 }

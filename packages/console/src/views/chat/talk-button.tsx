@@ -1,11 +1,10 @@
 import { Mic } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { transcribe } from '../../api/gateway.ts'
-import { isAbort } from '../../api/http.ts'
 import { useModel } from '../../api/queries.ts'
 import { IconButton, Spinner, useNow } from '../../ui/controls.tsx'
 import { attempt } from '../../ui/toast.tsx'
-import { canRecord, type Recording, record, recordingProblem } from './recorder.ts'
+import { canRecord, type Recording, record } from './recorder.ts'
 
 const MAX_RECORDING_MS = 60_000
 /** Longer than this, and letting go of the button sends; a click is sent by the next one. */
@@ -67,32 +66,23 @@ function useTalk(onWords: (words: string) => void): { phase: Phase; press: () =>
     const own = { startedAt: Date.now(), abort: new AbortController() }
     current.current = own
     setPhase('opening')
-    await attempt(async () => {
-      try {
-        const recording = await record(discard)
-        if (own.abort.signal.aborted) return recording.discard()
-        current.current = { ...own, recording, startedAt: Date.now() }
-        setPhase('recording')
-      } catch (error) {
-        discard()
-        throw recordingProblem(error)
-      }
+    const isRecording = await attempt(async () => {
+      const recording = await record(discard)
+      if (own.abort.signal.aborted) return recording.discard()
+      current.current = { ...own, recording, startedAt: Date.now() }
+      setPhase('recording')
     })
+    if (!isRecording) discard()
   }
   const send = async () => {
     const { recording, abort } = current.current ?? {}
     if (!recording || !abort) return discard()
     setPhase('transcribing')
     await attempt(async () => {
-      try {
-        const words = await transcribe(await recording.finish(), abort.signal)
-        if (!abort.signal.aborted) onWords(words)
-      } catch (error) {
-        if (!isAbort(error)) throw recordingProblem(error)
-      } finally {
-        discard()
-      }
+      const words = await transcribe(await recording.finish(), abort.signal)
+      if (!abort.signal.aborted) onWords(words)
     })
+    discard()
   }
   const latest = useRef({ discard, send })
   latest.current = { discard, send }

@@ -11,7 +11,7 @@ import { IconButton, Notice, Section, Spinner } from '../../ui/controls.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
 import { Outcome, ResultView, toolMs } from '../../ui/result-view.tsx'
 import { ValueView } from '../../ui/value-view.tsx'
-import { type Answer, ask, type ModelCall, type Turn, textOfAnswer } from './chat-store.ts'
+import { type Answer, ask, type Turn, textOfAnswer } from './chat-store.ts'
 
 /** A question and its answer: text and calls in the order they came, and the trace of both as a tree. */
 export function TurnView({ turn, number, isBusy }: { turn: Turn; number: number; isBusy: boolean }) {
@@ -115,7 +115,7 @@ function Foot({ turn, number, isBusy }: { turn: Turn; number: number; isBusy: bo
             <IconButton
               icon={Download}
               label="Save as a case for toolpost eval"
-              onClick={() => saveAs(asCase(question, calls), 'case.yaml')}
+              onClick={() => saveAs(new Blob([asCase(question, calls)]), 'case.yaml')}
             />
           )}
           {!isBusy && (
@@ -189,15 +189,16 @@ function Line({ label, hint, children }: { label: string; hint?: string; childre
   )
 }
 
+type ModelCall = NonNullable<Answer['modelCalls']>[number]
+
 function modelCallText(call: ModelCall | undefined, calls: number, text: string): string {
-  const seconds = call?.duration_ms === undefined ? '' : durationText(call.duration_ms)
+  const seconds = call ? durationText(call.duration_ms) : ''
   const outcome = calls > 0 ? counted(calls, 'tool call') : text.trim() ? 'answer' : 'nothing'
   return [seconds, tokensText(call), outcome].filter(Boolean).join(', ')
 }
 
 function ToolCallLines({ call: { name, result } }: { call: ChatCall }) {
   const waited = result?.waited_ms ?? 0
-  const repairs = Array.isArray(result?.repairs) ? result.repairs : []
   return (
     <>
       <Line label={oneLine(name, 80)} hint={result ? durationText(toolMs(result)) : ''}>
@@ -205,8 +206,8 @@ function ToolCallLines({ call: { name, result } }: { call: ChatCall }) {
       </Line>
       <ol className="pl-3 text-muted">
         {waited >= 1 && <li>waited {durationText(waited)}</li>}
-        {repairs.map(repair => (
-          <li key={String(repair)}>repaired: {oneLine(String(repair), 200)}</li>
+        {result?.repairs?.map(repair => (
+          <li key={repair}>repaired: {oneLine(repair)}</li>
         ))}
       </ol>
     </>

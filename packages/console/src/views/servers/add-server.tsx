@@ -1,7 +1,7 @@
-import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { type ChangeEvent, type ReactNode, useState } from 'react'
 import { addServer, foundServers, type NewServer } from '../../api/gateway.ts'
-import { ApiError, isRecord, messageOf } from '../../api/http.ts'
+import { ApiError, isRecord } from '../../api/http.ts'
 import { counted } from '../../text/figures.ts'
 import { oneLine, visibleText } from '../../text/visible-text.ts'
 import { CodeBlock } from '../../ui/code.tsx'
@@ -18,38 +18,23 @@ interface Draft {
   more: string
 }
 
-type Outcome =
-  | { state: 'busy' }
-  | { state: 'added'; text: string }
-  /** With its stderr and what to check, if it could not be started. */
-  | { state: 'failed'; error: string; stderr: string; hint: string; canForce: boolean }
-
 /** A server is tried before it is written to the configuration. */
 export function AddServer() {
   const [draft, setDraft] = useState<Draft>({ kind: 'command', name: '', target: '', more: '' })
-  const [outcome, setOutcome] = useState<Outcome>()
   const found = useQuery({ queryKey: ['found-servers'], queryFn: foundServers, staleTime: 0 }).data ?? []
-  const set = (part: Partial<Draft>) => setDraft({ ...draft, ...part })
+  const adding = useMutation({ mutationFn: addAll })
   const wanted = serversOf(draft)
-  const add = async (servers: readonly NewServer[], check: boolean) => {
-    setOutcome({ state: 'busy' })
-    setOutcome(await addAll(servers, check))
-  }
   const fields = (kind: Kind): ReactNode => (
     <form
       className="flex flex-col gap-3"
       onSubmit={event => {
         event.preventDefault()
-        if (typeof wanted !== 'string') void add(wanted, true)
+        if (typeof wanted !== 'string') adding.mutate({ servers: wanted, check: true })
       }}
     >
-      <Fields kind={kind} draft={draft} onChange={set} />
+      <Fields kind={kind} draft={draft} onChange={part => setDraft({ ...draft, ...part })} />
       <div className="row">
-        <Button
-          type="submit"
-          look="primary"
-          disabled={typeof wanted === 'string' || outcome?.state === 'busy'}
-        >
+        <Button type="submit" look="primary" disabled={typeof wanted === 'string' || adding.isPending}>
           Test and add
         </Button>
         {typeof wanted === 'string' && draft.target.trim() !== '' && (
@@ -71,7 +56,7 @@ export function AddServer() {
                 </span>
                 <Button
                   aria-label={`Add ${oneLine(server.name, 60)}`}
-                  onClick={() => void add([{ name: server.name, entry: server.entry }], true)}
+                  onClick={() => adding.mutate({ servers: [server], check: true })}
                 >
                   Add
                 </Button>
@@ -90,35 +75,35 @@ export function AddServer() {
           { value: 'json', label: 'JSON of another program', content: fields('json') },
         ]}
       />
-      {outcome && (
-        <Result outcome={outcome} onForce={() => typeof wanted !== 'string' && void add(wanted, false)} />
+      {adding.isPending && <Spinner label="Testing the server" />}
+      {adding.data && (
+        <Notice tone="good" role="status">
+          {visibleText(adding.data)}
+        </Notice>
+      )}
+      {adding.error && (
+        <Failure error={adding.error} onForce={() => adding.mutate({ ...adding.variables, check: false })} />
       )}
     </div>
   )
 }
 
-/** One by one; stops at the first that cannot be added. */
-async function addAll(servers: readonly NewServer[], check: boolean): Promise<Outcome> {
-  const tools: string[] = []
+interface Addition {
+  servers: readonly NewServer[]
+  /** Whether only servers that start are added. */
+  check: boolean
+}
+
+/** One by one; stops at the first that cannot be added. Returns what was done. */
+async function addAll({ servers, check }: Addition): Promise<string> {
+  let tools = 0
   let file = ''
-  try {
-    for (const server of servers) {
-      const added = await addServer(server, check)
-      file = added.file
-      tools.push(...(added.tools ?? []))
-    }
-  } catch (error) {
-    const body = error instanceof ApiError && isRecord(error.body) ? error.body : {}
-    const text = (name: string) => (typeof body[name] === 'string' ? body[name] : '')
-    return {
-      state: 'failed',
-      error: messageOf(error),
-      stderr: text('stderr'),
-      hint: text('hint'),
-      canForce: 'stderr' in body,
-    }
+  for (const server of servers) {
+    const added = await addServer(server, check)
+    file = added.file
+    tools += added.tools.length
   }
-  return { state: 'added', text: `Added, with ${counted(tools.length, 'tool')}. Written to ${file}.` }
+  return `Added, with ${counted(tools, 'tool')}. Written to ${file}.`
 }
 
 /** The servers that the form describes, or what it still needs. */
@@ -140,10 +125,26 @@ function serversOf({ kind, name, target, more }: Draft): NewServer[] | string {
   return [{ name: name.trim(), entry: { command, args, ...(hasPairs && { env: pairs }) } }]
 }
 
-const TARGETS: Record<Kind, { label: string; placeholder: string }> = {
+interface FieldText {
+  label: string
+  placeholder: string
+  rows?: number
+}
+
+const NAMES: Record<Kind, string> = { command: 'files', url: 'files', json: 'If the JSON has none' }
+const TARGETS: Record<Kind, FieldText> = {
   command: { label: 'Command', placeholder: 'npx -y @modelcontextprotocol/server-everything' },
   url: { label: 'URL', placeholder: 'https://mcp.example.com/mcp' },
-  json: { label: 'JSON', placeholder: '{ "mcpServers": { "files": { "command": "npx", "args": [ … ] } } }' },
+  json: {
+    label: 'JSON',
+    placeholder: '{ "mcpServers": { "files": { "command": "npx", "args": [ … ] } } }',
+    rows: 6,
+  },
+}
+const MORE: Record<Kind, FieldText | undefined> = {
+  command: { label: 'Environment', placeholder: 'API_KEY=${API_KEY}', rows: 2 },
+  url: { label: 'Headers', placeholder: 'Authorization: Bearer ${TOKEN}', rows: 2 },
+  json: undefined,
 }
 
 interface FieldsProps {
@@ -153,79 +154,66 @@ interface FieldsProps {
 }
 
 function Fields({ kind, draft: { name, target, more }, onChange }: FieldsProps) {
-  const { label, placeholder } = TARGETS[kind]
-  const field = (title: string, input: ReactNode) => (
-    // biome-ignore lint/a11y/noLabelWithoutControl: the field is inside
-    <label className="flex flex-col gap-1">
-      <span className="label">{title}</span>
-      {input}
-    </label>
-  )
+  const furtherText = MORE[kind]
   return (
     <>
-      {field(
-        'Name',
+      <label className="flex flex-col gap-1">
+        <span className="label">Name</span>
         <input
           className="control"
           value={name}
-          placeholder={kind === 'json' ? 'If the JSON has none' : 'files'}
+          placeholder={NAMES[kind]}
           onChange={event => onChange({ name: event.target.value })}
-        />,
+        />
+      </label>
+      <CodeField text={TARGETS[kind]} value={target} onChange={value => onChange({ target: value })} />
+      {furtherText && (
+        <CodeField text={furtherText} value={more} onChange={value => onChange({ more: value })} />
       )}
-      {field(
-        label,
-        kind === 'json' ? (
-          <textarea
-            className="control font-mono text-xs"
-            rows={6}
-            spellCheck={false}
-            value={target}
-            placeholder={placeholder}
-            onChange={event => onChange({ target: event.target.value })}
-          />
-        ) : (
-          <input
-            className="control font-mono text-xs"
-            spellCheck={false}
-            value={target}
-            placeholder={placeholder}
-            onChange={event => onChange({ target: event.target.value })}
-          />
-        ),
-      )}
-      {kind !== 'json' &&
-        field(
-          kind === 'url' ? 'Headers' : 'Environment',
-          <textarea
-            className="control font-mono text-xs"
-            rows={2}
-            spellCheck={false}
-            value={more}
-            placeholder={kind === 'url' ? 'Authorization: Bearer ${TOKEN}' : 'API_KEY=${API_KEY}'}
-            onChange={event => onChange({ more: event.target.value })}
-          />,
-        )}
     </>
   )
 }
 
-function Result({ outcome, onForce }: { outcome: Outcome; onForce: () => void }) {
-  if (outcome.state === 'busy') return <Spinner label="Testing the server" />
-  if (outcome.state === 'added')
-    return (
-      <Notice tone="good" role="status">
-        {visibleText(outcome.text)}
-      </Notice>
-    )
+interface CodeFieldProps {
+  text: FieldText
+  value: string
+  onChange: (value: string) => void
+}
+
+function CodeField({ text: { label, placeholder, rows }, value, onChange }: CodeFieldProps) {
+  const Field = rows === undefined ? 'input' : 'textarea'
+  return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the field is inside
+    <label className="flex flex-col gap-1">
+      <span className="label">{label}</span>
+      <Field
+        className="control font-mono text-xs"
+        spellCheck={false}
+        rows={rows}
+        value={value}
+        placeholder={placeholder}
+        onChange={(event: ChangeEvent<HTMLInputElement & HTMLTextAreaElement>) =>
+          onChange(event.target.value)
+        }
+      />
+    </label>
+  )
+}
+
+/** With its stderr and what to check, if the server could not be started. */
+function Failure({ error, onForce }: { error: Error; onForce: () => void }) {
+  const body = error instanceof ApiError && isRecord(error.body) ? error.body : {}
+  const { stderr, hint } = body as { stderr?: string; hint?: string }
+  const wasTried = stderr !== undefined
   return (
     <div className="flex flex-col gap-2" role="alert">
       <Notice tone="bad">
-        {outcome.canForce && 'The test failed, so nothing was written: '}
-        {visibleText(outcome.error)}
+        {wasTried && 'The test failed, so nothing was written: '}
+        {visibleText(error.message)}
       </Notice>
-      {outcome.hint && <p>Check: {oneLine(outcome.hint, 400)}</p>}
-      {outcome.stderr.trim() && <CodeBlock text={outcome.stderr} label="stderr of the new server" />}
-      {outcome.canForce && (
+      {hint && <p>Check: {oneLine(hint, 400)}</p>}
+      {stderr?.trim() && <CodeBlock text={stderr} label="stderr of the new server" />}
+      {wasTried && (
         <Button className="self-start" onClick={onForce}>
           Add anyway
         </Button>

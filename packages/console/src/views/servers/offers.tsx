@@ -1,11 +1,11 @@
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { getPrompt, listOffers, type Offer, readResource } from '../../api/gateway.ts'
-import { isRecord, messageOf } from '../../api/http.ts'
+import { isRecord } from '../../api/http.ts'
 import { counted } from '../../text/figures.ts'
 import { oneLine } from '../../text/visible-text.ts'
 import { Blocks } from '../../ui/content.tsx'
-import { Button, Problem, Section, Spinner } from '../../ui/controls.tsx'
+import { Button, Pending, Problem, Section } from '../../ui/controls.tsx'
 import { ValueView } from '../../ui/value-view.tsx'
 
 /** The resources and prompts of a server, to be opened. */
@@ -15,9 +15,9 @@ export function Offers({ server }: { server: string }) {
     queryFn: () => listOffers(server),
     staleTime: 0,
   })
-  if (error) return <Problem text={error.message} />
-  if (!data) return <Spinner label="Loading" />
-  const { resources, prompts } = data
+  if (!data) return <Pending label="Loading" error={error} />
+  const { prompts } = data
+  const resources = [...data.resources, ...data.templates]
   if (resources.length + prompts.length === 0) return <p className="text-muted">None at the moment.</p>
   return (
     <div className="flex flex-col gap-5">
@@ -47,6 +47,9 @@ function List({ offers, isPrompt }: { offers: readonly Offer[]; isPrompt: boolea
   )
 }
 
+/** A variable of a template: `{name}`, `{+path}` … */
+const VARIABLE = /\{[+#./;?&]?([^{}]{1,60})\}/g
+
 interface Blank {
   name: string
   description?: string
@@ -55,46 +58,38 @@ interface Blank {
 /** What must be filled in first: a prompt's arguments, or the variables of a template. */
 function blanksOf({ uriTemplate, arguments: args }: Offer): Blank[] {
   if (uriTemplate === undefined) return args ?? []
-  return [...uriTemplate.matchAll(/\{[+#./;?&]?([^{}]{1,60})\}/g)].map(([, name = '']) => ({ name }))
+  return [...uriTemplate.matchAll(VARIABLE)].map(([, name = '']) => ({ name }))
 }
 
 function OfferItem({ offer, isPrompt }: { offer: Offer; isPrompt: boolean }) {
-  const blanks = blanksOf(offer)
   const [given, setGiven] = useState<Record<string, string>>({})
-  const [opened, setOpened] = useState<{ value: unknown } | { problem: string }>()
-  const open = async () => {
-    try {
-      const uri = (offer.uri ?? offer.uriTemplate ?? '').replace(
-        /\{[+#./;?&]?([^{}]{1,60})\}/g,
-        (_, name: string) => encodeURIComponent(given[name] ?? ''),
-      )
-      setOpened({ value: isPrompt ? await getPrompt(offer.name, given) : await readResource(uri) })
-    } catch (error) {
-      setOpened({ problem: messageOf(error) })
-    }
-  }
+  const address = offer.uri ?? offer.uriTemplate ?? ''
+  const opening = useMutation({
+    mutationFn: () => {
+      if (isPrompt) return getPrompt(offer.name, given)
+      return readResource(address.replace(VARIABLE, (_, name) => encodeURIComponent(given[name] ?? '')))
+    },
+  })
   return (
     <>
       <form
         className="flex flex-wrap items-center gap-2"
         onSubmit={event => {
           event.preventDefault()
-          void open()
+          opening.mutate()
         }}
       >
         <div className="mr-auto min-w-0">
           <p className="font-medium">{oneLine(offer.title ?? offer.name, 100)}</p>
-          <p className="text-xs break-all text-muted">
-            {oneLine(offer.description ?? offer.uri ?? offer.uriTemplate ?? '', 200)}
-          </p>
+          <p className="text-xs break-all text-muted">{oneLine(offer.description ?? address)}</p>
         </div>
-        {blanks.map(({ name, description }) => (
+        {blanksOf(offer).map(({ name, description }) => (
           <input
             key={name}
             className="control w-40"
             aria-label={oneLine(name, 60)}
             placeholder={oneLine(name, 60)}
-            title={oneLine(description ?? '', 200)}
+            title={oneLine(description ?? '')}
             onChange={event => setGiven({ ...given, [name]: event.target.value })}
           />
         ))}
@@ -102,7 +97,8 @@ function OfferItem({ offer, isPrompt }: { offer: Offer; isPrompt: boolean }) {
           Open
         </Button>
       </form>
-      {opened && ('problem' in opened ? <Problem text={opened.problem} /> : <Opened value={opened.value} />)}
+      <Problem text={opening.error?.message} />
+      {opening.isSuccess && <Opened value={opening.data} />}
     </>
   )
 }

@@ -40,7 +40,7 @@ export function ServerDetail({ server }: { server: ServerStatus }) {
             label: 'Messages and stderr',
             content: (
               <div className="grid gap-5 2xl:grid-cols-[2fr_1fr]">
-                <Messages server={server} />
+                <Messages server={server.name} />
                 <Section title="stderr">
                   {server.stderr ? (
                     <CodeBlock text={server.stderr} label="stderr" className="max-h-[60vh]" />
@@ -51,9 +51,12 @@ export function ServerDetail({ server }: { server: ServerStatus }) {
               </div>
             ),
           },
-          ...(hasOffers && state === 'ready'
-            ? [{ value: 'offers', label: 'Resources and prompts', content: <Offers server={server.name} /> }]
-            : []),
+          hasOffers &&
+            state === 'ready' && {
+              value: 'offers',
+              label: 'Resources and prompts',
+              content: <Offers server={server.name} />,
+            },
         ]}
       />
     </article>
@@ -117,11 +120,7 @@ function ChangedTools({ server }: { server: string }) {
       <p>
         {counted(changes.length, 'tool')} changed since you accepted {changes.length === 1 ? 'it' : 'them'}.
       </p>
-      <CodeBlock
-        text={changes.map(({ text }) => text).join('\n')}
-        label="What changed"
-        className="max-h-96"
-      />
+      <CodeBlock text={changes.map(({ text }) => text).join('\n')} label="What changed" />
       <Button onClick={() => void attempt(accept)}>Accept</Button>
     </Notice>
   )
@@ -154,7 +153,7 @@ function Trouble({ server }: { server: ServerStatus }) {
 }
 
 function Overview({ server }: { server: ServerStatus }) {
-  const { info, readySince, capabilities = [], tools = [] } = server
+  const { info, readySince, capabilities = [], tools } = server
   const isReady = server.state === 'ready'
   return (
     <div className="flex flex-col gap-5">
@@ -164,7 +163,7 @@ function Overview({ server }: { server: ServerStatus }) {
           Version: info?.version && oneLine(`${info.title ?? info.name ?? ''} ${info.version}`.trim(), 80),
           Protocol: server.protocolVersion && oneLine(server.protocolVersion, 40),
           Capabilities: oneLine(capabilities.join(', '), 200),
-          Uptime: typeof readySince === 'number' && <Uptime since={readySince} />,
+          Uptime: readySince !== undefined && <Uptime since={readySince} />,
           Process: server.pid,
           Attempt: isReady && server.attempts <= 1 ? undefined : server.attempts || undefined,
           'Exit code': isReady || server.exitCode === null ? undefined : String(server.exitCode),

@@ -3,7 +3,7 @@ import { useServers } from '../../api/queries.ts'
 import { go, hrefTo, useParts, useQueryParams } from '../../router.ts'
 import { counted } from '../../text/figures.ts'
 import { oneLine } from '../../text/visible-text.ts'
-import { Empty, LinkButton, Problem, Spinner, ViewHead } from '../../ui/controls.tsx'
+import { Empty, LinkButton, Pending, ViewHead } from '../../ui/controls.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { useListKeys } from '../../ui/list-keys.ts'
 import { AddServer } from './add-server.tsx'
@@ -18,13 +18,10 @@ export function ServersView() {
   const [first] = servers ?? []
   const name = given ?? (matchMedia('(min-width: 48rem)').matches ? first?.name : undefined)
   const server = servers?.find(one => one.name === name)
-  const at = servers?.findIndex(one => one.name === name) ?? -1
-  const open = (index: number) => servers?.[index] && go(hrefTo(['servers', servers[index].name]))
   useListKeys({
-    count: servers?.length ?? 0,
-    current: at,
-    onMove: open,
-    onEscape: () => given && go('#/servers'),
+    ids: servers?.map(one => one.name) ?? [],
+    current: name,
+    hrefOf: id => hrefTo(id === undefined ? ['servers'] : ['servers', id]),
   })
   return (
     <div className="flex min-h-0 flex-1">
@@ -36,8 +33,7 @@ export function ServersView() {
             Add
           </LinkButton>
         </ViewHead>
-        <Problem text={error?.message} />
-        {!servers && !error && <Spinner label="Loading servers" />}
+        {!servers && <Pending label="Loading servers" error={error} />}
         <nav aria-label="Servers" className="flex flex-col gap-0.5 overflow-y-auto p-1">
           {servers?.map(one => (
             <a
@@ -51,7 +47,7 @@ export function ServersView() {
                 <ServerState server={one} />
               </span>
               <span className="block truncate text-xs text-muted">
-                {one.error ? oneLine(one.error, 100) : counted(one.tools?.length ?? 0, 'tool')}
+                {one.error ? oneLine(one.error, 100) : counted(one.tools.length, 'tool')}
               </span>
             </a>
           ))}

@@ -1,7 +1,9 @@
+import { Download } from 'lucide-react'
 import type { ToolResult } from 'toolpost/gateway'
 import { currentToken } from '../../api/token.ts'
 import { asCommand, asCurl, asTest, asTypeScript } from '../../text/snippets.ts'
-import { CodeBlock, SaveButton } from '../../ui/code.tsx'
+import { CodeBlock, saveAs } from '../../ui/code.tsx'
+import { Button } from '../../ui/controls.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 
 interface Props {
@@ -14,6 +16,7 @@ interface Props {
 /** The same call from elsewhere: command line, curl, TypeScript, and as a test. */
 export function RequestSnippets({ tool, args, result }: Props) {
   const options = { tool, args, origin: location.origin, withToken: currentToken() !== undefined, result }
+  const name = tool.replace(/[^\w-]+/g, '-').slice(0, 60) || 'call'
   const tab = (value: string, label: string, text: string) => ({
     value,
     label,
@@ -28,11 +31,9 @@ export function RequestSnippets({ tool, args, result }: Props) {
         tab('ts', 'TypeScript', asTypeScript(options)),
       ]}
       action={
-        <SaveButton
-          content={() => asTest(options)}
-          name={`${tool.replace(/[^\w-]+/g, '-').slice(0, 60) || 'call'}.test.mjs`}
-          label="Save as a test"
-        />
+        <Button icon={Download} onClick={() => saveAs(new Blob([asTest(options)]), `${name}.test.mjs`)}>
+          Save as a test
+        </Button>
       }
     />
   )

@@ -1,5 +1,5 @@
 import { ArrowLeft, Play, Square } from 'lucide-react'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { type FormEvent, Suspense, useEffect, useRef, useState } from 'react'
 import type { CallRecord, ToolInfo } from 'toolpost/gateway'
 import { useIsOpen, useLive } from '../../api/events.ts'
 import type { CallOutcome } from '../../api/gateway.ts'
@@ -19,6 +19,7 @@ import {
 } from '../../ui/controls.tsx'
 import { ErrorBoundary } from '../../ui/error-boundary.tsx'
 import { Json } from '../../ui/json.tsx'
+import { lazily } from '../../ui/lazily.ts'
 import { Markdown } from '../../ui/markdown.tsx'
 import { Progress } from '../../ui/progress.tsx'
 import { ResultView } from '../../ui/result-view.tsx'
@@ -39,7 +40,7 @@ import {
 } from './drafts.ts'
 import { RequestSnippets } from './request-snippets.tsx'
 
-const SchemaForm = lazy(async () => ({ default: (await import('../../form/schema-form.tsx')).SchemaForm }))
+const SchemaForm = lazily(() => import('../../form/schema-form.tsx'), 'SchemaForm')
 
 /** The run button is outside the form and refers to it by id. */
 const FORM_ID = 'call'
@@ -70,8 +71,8 @@ export function ToolDetail({ tool, call }: { tool: ToolInfo; call: CallRecord | 
       <div className="grid gap-5 xl:grid-cols-2">
         <div className="flex min-w-0 flex-col gap-3">
           <Arguments key={filled} tool={tool} draft={draft} onChange={change} onRun={run} />
-          <RunBar tool={tool} draft={draft} onChange={change} />
-          <ReadyMade tool={tool} draft={draft} onUse={use} />
+          <RunBar tool={tool} draft={draft} onChange={change} onUse={use} />
+          <SavedArguments tool={tool} draft={draft} onUse={use} />
         </div>
         <Result tool={tool.name} />
       </div>
@@ -88,15 +89,11 @@ export function ToolDetail({ tool, call }: { tool: ToolInfo; call: CallRecord | 
             label: 'Input schema',
             content: <Json value={tool.schema} label="Input schema" />,
           },
-          ...(tool.outputSchema
-            ? [
-                {
-                  value: 'output',
-                  label: 'Output schema',
-                  content: <Json value={tool.outputSchema} label="Output schema" />,
-                },
-              ]
-            : []),
+          tool.outputSchema && {
+            value: 'output',
+            label: 'Output schema',
+            content: <Json value={tool.outputSchema} label="Output schema" />,
+          },
         ]}
       />
     </article>
@@ -246,10 +243,16 @@ function JsonArguments({ draft, onChange, onRun }: Omit<ArgumentsProps, 'tool'>)
   )
 }
 
-function RunBar({ tool, draft, onChange }: Omit<ArgumentsProps, 'onRun'>) {
+interface RunBarProps extends Omit<ArgumentsProps, 'onRun'> {
+  /** Replaces the arguments. */
+  onUse: (args: unknown) => void
+}
+
+function RunBar({ tool, draft, onChange, onUse }: RunBarProps) {
   const run = useRuns(runs => runs[tool.name])
   const isOpen = useIsOpen()
   const isRunning = run !== undefined && run.outcome === undefined
+  const example = exampleOf(tool)
   return (
     <div className="row flex-wrap">
       {/* Two buttons, by their keys: a click on one must not become a click on the other. */}
@@ -260,6 +263,11 @@ function RunBar({ tool, draft, onChange }: Omit<ArgumentsProps, 'onRun'>) {
       ) : (
         <Button key="run" icon={Play} type="submit" form={FORM_ID} look="primary" disabled={!isOpen}>
           Run
+        </Button>
+      )}
+      {example && (
+        <Button look="quiet" onClick={() => onUse(example)}>
+          Example
         </Button>
       )}
       <label className="row ml-auto text-xs text-muted">
@@ -277,51 +285,40 @@ function RunBar({ tool, draft, onChange }: Omit<ArgumentsProps, 'onRun'>) {
   )
 }
 
-/** Arguments to start from: the schema's example, and what was saved under a name. */
-function ReadyMade({ tool, draft, onUse }: { tool: ToolInfo; draft: Draft; onUse: (args: unknown) => void }) {
+/** Arguments kept under a name. */
+function SavedArguments({ tool, draft, onUse }: Omit<RunBarProps, 'onChange'>) {
   const all = useSaved(({ saved }) => saved)
-  const own = all.filter(one => one.tool === tool.name)
-  const example = exampleOf(tool)
   const [name, setName] = useState<string>()
-  const current = argumentsOf(draft)
   if (formKind(tool.schema) === 'none') return null
-  const save = () => {
-    if (name?.trim() && 'args' in current) {
-      const others = all.filter(one => one.tool !== tool.name || one.name !== name.trim())
+  const save = (event: FormEvent) => {
+    event.preventDefault()
+    const current = argumentsOf(draft)
+    const others = all.filter(one => one.tool !== tool.name || one.name !== name?.trim())
+    if (name?.trim() && 'args' in current)
       useSaved.setState({ saved: [...others, { tool: tool.name, name: name.trim(), args: current.args }] })
-    }
     setName(undefined)
   }
   return (
     <div className="row flex-wrap">
-      {example && (
-        <Button look="quiet" onClick={() => onUse(example)}>
-          Example
-        </Button>
-      )}
-      {own.map(one => (
-        <span key={one.name} className="row gap-0">
-          <Button look="quiet" onClick={() => onUse(one.args)}>
-            {oneLine(one.name, 40)}
-          </Button>
-          <IconButton
-            label={`Delete ${oneLine(one.name, 40)}`}
-            onClick={() => useSaved.setState({ saved: all.filter(other => other !== one) })}
-          />
-        </span>
-      ))}
+      {all
+        .filter(one => one.tool === tool.name)
+        .map(one => (
+          <span key={one.name} className="row gap-0">
+            <Button look="quiet" onClick={() => onUse(one.args)}>
+              {oneLine(one.name, 40)}
+            </Button>
+            <IconButton
+              label={`Delete ${oneLine(one.name, 40)}`}
+              onClick={() => useSaved.setState({ saved: all.filter(other => other !== one) })}
+            />
+          </span>
+        ))}
       {name === undefined ? (
         <Button look="quiet" onClick={() => setName('')}>
           Save these arguments
         </Button>
       ) : (
-        <form
-          className="row"
-          onSubmit={event => {
-            event.preventDefault()
-            save()
-          }}
-        >
+        <form className="row" onSubmit={save}>
           <input
             className="control w-40"
             aria-label="Name for these arguments"

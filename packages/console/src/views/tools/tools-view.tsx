@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
+import { useDeferredValue, useMemo, useState } from 'react'
 import type { ToolInfo } from 'toolpost/gateway'
 import { getCall, rankTools } from '../../api/gateway.ts'
 import { useTools } from '../../api/queries.ts'
 import { go, hrefTo, useParts, useQueryParams } from '../../router.ts'
 import { counted } from '../../text/figures.ts'
 import { oneLine } from '../../text/visible-text.ts'
-import { Badge, Empty, Problem, Spinner, ViewHead } from '../../ui/controls.tsx'
+import { Badge, Empty, Pending, ViewHead } from '../../ui/controls.tsx'
 import { useListKeys } from '../../ui/list-keys.ts'
+import { VirtualList } from '../../ui/virtual-list.tsx'
 import { ToolDetail } from './tool-detail.tsx'
 
 /** The list of tools, and the chosen one beside it; on a phone one or the other. */
@@ -30,8 +30,7 @@ export function ToolsView() {
         <ViewHead title="Tools">
           <span className="text-muted">{tools && counted(tools.length, 'tool')}</span>
         </ViewHead>
-        <Problem text={error?.message} />
-        {tools ? <ToolList tools={tools} current={name} /> : <Spinner label="Loading tools" />}
+        {tools ? <ToolList tools={tools} current={name} /> : <Pending label="Loading tools" error={error} />}
       </div>
       {/* Its own scroll area, so that the list stays in place. */}
       <div className={`min-h-0 min-w-0 flex-1 overflow-y-auto ${name ? '' : 'hidden md:block'}`}>
@@ -61,25 +60,8 @@ function ToolList({ tools, current }: { tools: readonly ToolInfo[]; current: str
   const asked = useDeferredValue(words.trim())
   const found = useFound(tools, asked)
   const rows = useMemo(() => rowsOf(found, asked !== ''), [found, asked])
-  const box = useRef<HTMLDivElement>(null)
-  const list = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => box.current,
-    estimateSize: at => ('tool' in (rows[at] ?? {}) ? 46 : 28),
-    overscan: 12,
-    getItemKey: at => {
-      const row = rows[at]
-      return row && 'tool' in row ? `tool ${row.tool.name}` : `source ${at}`
-    },
-  })
-  const at = found.findIndex(tool => tool.name === current)
-  const open = (index: number) => found[index] && go(hrefTo(['tools', found[index].name]))
-  useListKeys({ count: found.length, current: at, onMove: open, onEscape: () => current && go('#/tools') })
-  useEffect(() => {
-    const row = rows.findIndex(one => 'tool' in one && one.tool.name === current)
-    // A hidden list cannot scroll.
-    if (row >= 0 && box.current?.clientHeight) list.scrollToIndex(row, { align: 'auto' })
-  }, [current, rows, list])
+  const hrefOf = (id?: string) => hrefTo(id === undefined ? ['tools'] : ['tools', id])
+  useListKeys({ ids: found.map(({ name }) => name), current, hrefOf })
   return (
     <>
       <div className="border-b border-line p-2">
@@ -90,35 +72,28 @@ function ToolList({ tools, current }: { tools: readonly ToolInfo[]; current: str
           placeholder="Search tools"
           value={words}
           onChange={event => setWords(event.target.value)}
-          onKeyDown={event => event.key === 'Enter' && open(0)}
+          onKeyDown={event => event.key === 'Enter' && found[0] && go(hrefOf(found[0].name))}
         />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling box must be focusable */}
-      <nav ref={box} aria-label="Tools" tabIndex={0} className="min-h-0 flex-1 overflow-y-auto p-1">
-        {rows.length === 0 && <p className="p-3 text-muted">No tool fits.</p>}
-        <div className="relative" style={{ height: list.getTotalSize() }}>
-          {list.getVirtualItems().map(item => {
-            const row = rows[item.index]
-            return (
-              <div
-                key={item.key}
-                className="absolute inset-x-0 top-0"
-                style={{ height: item.size, transform: `translateY(${item.start}px)` }}
-              >
-                {row && 'tool' in row ? (
-                  <ToolLink tool={row.tool} isCurrent={row.tool.name === current} />
-                ) : (
-                  row && (
-                    <h2 className="row h-7 justify-between px-2 text-xs font-medium text-muted">
-                      {oneLine(row.source, 40)} <span>{row.count}</span>
-                    </h2>
-                  )
-                )}
-              </div>
-            )
-          })}
-        </div>
-      </nav>
+      {rows.length === 0 && <p className="p-4 text-muted">No tool fits.</p>}
+      <VirtualList
+        label="List of tools"
+        className="p-1"
+        entries={rows}
+        keyOf={row => ('tool' in row ? `tool ${row.tool.name}` : `source ${row.source}`)}
+        heightOf={row => ('tool' in row ? 46 : 28)}
+        current={rows.findIndex(row => 'tool' in row && row.tool.name === current)}
+      >
+        {row =>
+          'tool' in row ? (
+            <ToolLink tool={row.tool} isCurrent={row.tool.name === current} />
+          ) : (
+            <h2 className="row h-7 justify-between px-2 text-xs font-medium text-muted">
+              {oneLine(row.source, 40)} <span>{row.count}</span>
+            </h2>
+          )
+        }
+      </VirtualList>
     </>
   )
 }
