@@ -1,3 +1,4 @@
+import { kindOf } from '../schema/explain.ts'
 import { BLOCK_TYPES, type ContentBlock, ToolOutput } from '../tools/tool-output.ts'
 import { isRecord } from '../util/guards.ts'
 import { RpcError } from './peer.ts'
@@ -11,7 +12,7 @@ const PROTOCOL = 'io.modelcontextprotocol/'
  * the result is malformed.
  */
 export function valueOfResult(result: unknown): unknown {
-  if (!isRecord(result)) throw malformed(`the result is ${kindOf(result)}, not an object`)
+  if (!isRecord(result)) throw malformed(`the result must be object, got ${kindOf(result)}`)
   const { content, structuredContent, isError, _meta, resultType: _, ...others } = result
   // Anything but false means that the tool failed.
   const hasFailed = isError !== undefined && isError !== null && isError !== false
@@ -37,7 +38,7 @@ export function valueOfResult(result: unknown): unknown {
 }
 
 function blocksOf(content: unknown): ContentBlock[] {
-  if (!Array.isArray(content)) throw malformed(`'content' is ${kindOf(content)}, not a list`)
+  if (!Array.isArray(content)) throw malformed(`'content' must be array, got ${kindOf(content)}`)
   content.forEach((block, at) => {
     if (!isRecord(block) || typeof block.type !== 'string')
       throw malformed(`content block ${at + 1} has no type`)
@@ -53,20 +54,4 @@ function textOf(blocks: readonly ContentBlock[]): string {
 
 function malformed(problem: string): RpcError {
   return new RpcError(`Malformed MCP result: ${problem}`)
-}
-
-export function kindOf(value: unknown): string {
-  if (value === undefined) return 'missing'
-  if (value === null) return 'null'
-  if (Array.isArray(value)) return 'a list'
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
-}
-
-/** Servers of the newest protocol ask for input in place of a result; the call is then repeated with it. */
-export function needsInput(result: unknown): result is { inputRequests?: unknown; requestState?: unknown } {
-  return isRecord(result) && result.resultType === 'input_required'
-}
-
-export function isTask(result: unknown): result is { taskId?: unknown } {
-  return isRecord(result) && result.resultType === 'task'
 }

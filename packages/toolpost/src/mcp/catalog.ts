@@ -1,10 +1,11 @@
 import { withoutKnownSecretsIn } from '../logging/redact.ts'
+import { coalesced } from '../util/clock.ts'
 import { isRecord } from '../util/guards.ts'
 import { Listeners } from '../util/quietly.ts'
 import { shortText } from '../util/text.ts'
+import { finalResult } from './final-result.ts'
 import { MAX_INSTRUCTIONS, REQUEST_TIMEOUT_MS } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
-import { type InputAnswers, inputRounds } from './mcp-tool.ts'
 import { INVALID_PARAMS, type Params, RpcError } from './peer.ts'
 import { describeError, ServerFailure } from './server-failure.ts'
 import type { ListKind, RequestOptions, Session } from './session.ts'
@@ -19,8 +20,6 @@ const NOTHING: OfferList = new Map()
 const NOT_FOUND = -32_002
 /** How long to wait for a list; and how soon it is read again if that failed, or if changes are not reported. */
 const LIST_TIMEOUT_MS = 5_000
-/** Changes of a resource are reported once in this time. */
-const CHANGE_PAUSE_MS = 50
 
 /** Whether an offer of a server may be seen; `key` is its own name or URI. */
 export type Access = (server: string, key: string) => boolean
@@ -79,7 +78,7 @@ export class ServerOffers {
 
   async #read(kind: OfferKind, session: Session): Promise<OfferList> {
     const offers = new Map<string, Params>()
-    for (const entry of await session.list(kind, AbortSignal.timeout(LIST_TIMEOUT_MS))) {
+    for (const entry of await session.list(kind, LIST_TIMEOUT_MS)) {
       const problem = problemOfDefinition(entry, KEYS[kind], 'an entry')
       if (problem) this.#server.problem(`Left out of the ${kind}: ${problem}`)
       const clean = withoutKnownSecretsIn(entry) as Params
@@ -90,32 +89,25 @@ export class ServerOffers {
 
   /** Sends a request about a resource or prompt, within a time limit that does not run while the caller is asked. */
   async request(method: string, params: object, { from, signal }: RequestOptions = {}): Promise<unknown> {
-    const { session, requests } = this.#server
+    const { session } = this.#server
     if (!session) throw this.#server.unavailable()
-    const send = (answers?: InputAnswers) => {
-      const limit = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
-      const either = signal ? AbortSignal.any([signal, limit]) : limit
-      return session.request(method, { ...params, ...answers }, { from, signal: either })
-    }
+    const send = (answers?: object) =>
+      session.request(method, { ...params, ...answers }, { from, signal, timeoutMs: REQUEST_TIMEOUT_MS })
     try {
-      return await inputRounds(await send(), send, { from, signal, requests })
+      return await finalResult(await send(), send, { server: this.#server, session, from, signal })
     } catch (error) {
-      if (error instanceof ServerFailure) throw this.#server.unavailable(error.message)
-      if (error instanceof DOMException && error.name === 'TimeoutError')
-        throw this.#server.unavailable(`no answer to ${method} within ${REQUEST_TIMEOUT_MS} ms`)
-      throw error
+      throw error instanceof ServerFailure ? this.#server.unavailable(error.message) : error
     }
   }
 
-  /** Calls `listener` when a resource changes. Resolves to a function that stops it. */
+  /** Calls `listener`, one of its own for each caller, when a resource changes. Resolves to a function that stops it. */
   async follow(uri: string, listener: () => void): Promise<() => void> {
     const { session } = this.#server
     if (!session) throw this.#server.unavailable()
-    const own = () => listener()
     const listeners = this.followed.get(uri) ?? new Set()
-    this.followed.set(uri, listeners.add(own))
+    this.followed.set(uri, listeners.add(listener))
     const stop = () => {
-      if (!listeners.delete(own) || listeners.size > 0) return
+      if (!listeners.delete(listener) || listeners.size > 0) return
       this.followed.delete(uri)
       this.#server.session?.follow(uri, false).catch(() => {})
     }
@@ -127,9 +119,8 @@ export class ServerOffers {
   }
 
   forget(): void {
-    const had = this.#lists.size > 0
     this.#lists.clear()
-    if (had) for (const kind of ['resources', 'prompts'] as const) this.#catalog.changed(kind)
+    for (const kind of ['resources', 'prompts'] as const) this.#catalog.changed(kind)
   }
 
   changed(kind: 'resources' | 'prompts'): void {
@@ -151,6 +142,10 @@ export class Catalog {
   #servers: () => readonly McpServer[] = () => []
   readonly #listeners = new Listeners<CatalogEvents>(() => {})
   readonly #updated = new Set<string>()
+  readonly #tellUpdates = coalesced(() => {
+    for (const uri of this.#updated) this.#listeners.tell('updated', uri)
+    this.#updated.clear()
+  })
 
   show(servers: () => readonly McpServer[]): void {
     this.#servers = servers
@@ -220,12 +215,8 @@ export class Catalog {
   async follow(uri: string, access?: Access): Promise<() => void> {
     const { server, key } = await this.#findAllowed('resources', uri, access)
     return server.offers.follow(key, () => {
-      if (this.#updated.has(uri)) return
       this.#updated.add(uri)
-      setTimeout(() => {
-        this.#updated.delete(uri)
-        this.#listeners.tell('updated', uri)
-      }, CHANGE_PAUSE_MS).unref()
+      this.#tellUpdates.soon()
     })
   }
 

@@ -14,20 +14,17 @@ interface HeaderParameter {
   type: string
 }
 
-interface HeaderParameters {
-  parameters: readonly HeaderParameter[]
-  /** Why clients cannot use a tool with this schema over HTTP. */
-  problem?: string | undefined
-}
-
 const KEY = 'x-mcp-header'
 const MAX_DEPTH = 64
 const TYPES = ['string', 'integer', 'boolean']
 /** Keywords whose value is no schema. */
 const VALUES = ['default', 'examples', 'const', 'enum']
 
-/** The arguments that are also sent in headers. Only properties of objects have a certain place in the arguments. */
-export function headerParameters(schema: JsonSchema): HeaderParameters {
+/**
+ * The arguments that are also sent in headers, and why clients cannot use a tool with this schema over HTTP. Only properties
+ * of objects have a certain place in the arguments.
+ */
+export function headerParameters(schema: JsonSchema) {
   const parameters: HeaderParameter[] = []
   let problem: string | undefined
   const problemOf = (header: string, type: unknown, isPlaced: boolean) => {

@@ -6,6 +6,8 @@ import { isRecord } from '../util/guards.ts'
 import { basicCredentials } from '../util/text.ts'
 import { JsonCounter, jsonProblem } from './json-limit.ts'
 import { MAX_ANSWERS, MAX_MESSAGE_BYTES, MAX_RETRY_MS } from './limits.ts'
+import type { McpServer } from './mcp-server.ts'
+import type { MessageLog } from './message-log.ts'
 import type { ServerLogin } from './oauth/logins.ts'
 import { limitedBytes } from './oauth/oauth-fetch.ts'
 import type { HttpServerEntry } from './server-entry.ts'
@@ -36,13 +38,6 @@ export function currentRequestId(): number | undefined {
   return exchanges.getStore()?.id as number | undefined
 }
 
-interface HttpOptions {
-  login: ServerLogin | undefined
-  /** Whether to use the older HTTP+SSE, where all answers come on one stream. */
-  isSse: boolean
-  onMessage(direction: 'sent' | 'received', message: object): void
-}
-
 /** The SDK's transport, with limits on what a server may send, and errors that say what they mean for the connection. */
 export class HttpTransport implements Transport {
   onclose: (() => void) | undefined
@@ -58,21 +53,27 @@ export class HttpTransport implements Transport {
   readonly hasPerRequestStream: boolean
   readonly #inner: Transport & { terminateSession?(): Promise<void> }
   readonly #url: URL
-  readonly #onMessage: HttpOptions['onMessage']
+  readonly #messages: MessageLog
   #answers = 0
 
-  constructor(entry: HttpServerEntry, options: HttpOptions, sdk: Awaited<ReturnType<typeof loadSdk>>) {
+  /** `isSse`: the older HTTP+SSE, where all answers come on one stream. */
+  constructor(
+    { messages, login }: McpServer,
+    entry: HttpServerEntry,
+    isSse: boolean,
+    sdk: Awaited<ReturnType<typeof loadSdk>>,
+  ) {
     this.#url = new URL(entry.url)
-    this.#onMessage = options.onMessage
-    this.hasPerRequestStream = !options.isSse
+    this.#messages = messages
+    this.hasPerRequestStream = !isSse
     const { username, password } = this.#url
     const headers = new Headers(entry.headers)
     // fetch rejects user and password in a URL.
     if ((username || password) && !headers.has('authorization'))
       headers.set('authorization', `Basic ${basicCredentials(username, password)}`)
     this.#url.username = this.#url.password = ''
-    const Inner = options.isSse ? sdk.SSEClientTransport : sdk.StreamableHTTPClientTransport
-    const fetch = limitedFetch(entry.maxLineBytes ?? MAX_MESSAGE_BYTES, options)
+    const Inner = isSse ? sdk.SSEClientTransport : sdk.StreamableHTTPClientTransport
+    const fetch = limitedFetch(entry.maxLineBytes ?? MAX_MESSAGE_BYTES, isSse, login)
     this.#inner = new Inner(this.#url, { requestInit: { headers: Object.fromEntries(headers) }, fetch })
     this.#inner.onmessage = message => this.#receive(message as JSONRPCMessage)
     this.#inner.onerror = error => this.#onError(error)
@@ -100,7 +101,7 @@ export class HttpTransport implements Transport {
     const exchange: Exchange = { id }
     if (isAnswer && this.#answers >= MAX_ANSWERS) return
     if (isAnswer) this.#answers++
-    this.#onMessage('sent', message)
+    this.#messages.add('sent', message)
     try {
       await exchanges.run(exchange, () => this.#inner.send(message, options))
     } catch (error) {
@@ -115,7 +116,7 @@ export class HttpTransport implements Transport {
   #receive(message: JSONRPCMessage): void {
     const exchange = exchanges.getStore()
     if (exchange && 'id' in message && message.id === exchange.id) exchange.isAnswered = true
-    this.#onMessage('received', message)
+    this.#messages.add('received', message)
     this.onmessage?.(message)
   }
 
@@ -161,7 +162,7 @@ export class HttpTransport implements Transport {
 }
 
 /** The `fetch` of a connection: no message exceeds the limits (after decompression), and refusals keep their details. */
-function limitedFetch(maxBytes: number, { login, isSse }: HttpOptions) {
+function limitedFetch(maxBytes: number, isSse: boolean, login: ServerLogin | undefined) {
   return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     const exchange = exchanges.getStore()
     // The SDK follows redirects within the server.

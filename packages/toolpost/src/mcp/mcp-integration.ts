@@ -144,7 +144,7 @@ export class McpIntegration {
     return this.#find(name).messages.read(after)
   }
 
-  /** Stops a server and starts it again, even one that has failed. Resolves when it is ready or has failed. */
+  /** Stops a server and starts it again, even one that has failed. Resolves after its first attempt. */
   async restart(name: string): Promise<void> {
     await this.#find(name).restart()
   }

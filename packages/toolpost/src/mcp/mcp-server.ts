@@ -3,9 +3,9 @@ import type { Logger } from '../logging/logger.ts'
 import { RateLimitedLog } from '../logging/rate-limit.ts'
 import { withoutKnownSecretsIn } from '../logging/redact.ts'
 import { safeText, safeValue } from '../logging/safe-value.ts'
-import type { Requester } from '../tools/caller.ts'
+import type { Requester, Sample } from '../tools/caller.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { ToolFailureError } from '../tools/tool-failure-error.ts'
+import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Clock, unlessAborted } from '../util/clock.ts'
 import { type Catalog, ServerOffers } from './catalog.ts'
@@ -16,8 +16,7 @@ import { MessageLog } from './message-log.ts'
 import type { Logins, ServerLogin } from './oauth/logins.ts'
 import type { Params } from './peer.ts'
 import { packageRunner, type ServerEntry } from './server-entry.ts'
-import { describeError, failureIn, hintFor, ServerFailure } from './server-failure.ts'
-import { ServerRequests } from './server-requests.ts'
+import { describeError, failureIn, hintFor, lastLines, ServerFailure } from './server-failure.ts'
 import { shownTarget } from './server-secrets.ts'
 import type { ServerState, ServerStatus } from './server-status.ts'
 import { Session } from './session.ts'
@@ -61,7 +60,8 @@ export class McpServer {
   readonly logger: Logger
   readonly messages = new MessageLog()
   readonly offers: ServerOffers
-  requests: ServerRequests
+  /** How many of its questions are open. */
+  openQuestions = 0
   state: ServerState = 'starting'
   session: Session | undefined
   failure: ServerFailure | undefined
@@ -71,17 +71,14 @@ export class McpServer {
   readonly #open = new Set<Session>()
   /** Aborts when the current round of connecting is over. */
   #round = new AbortController()
-  #connecting: Promise<void> = Promise.resolve()
-  #isTrying = false
+  #running: Promise<void> = Promise.resolve()
   /** Called at the next change of state. */
   readonly #waiting: (() => void)[] = []
   #attempt = 0
   #nextAt: string | undefined
   /** Whether it was ever connected: it is then retried forever. */
   #wasReady = false
-  /** Consecutive sessions that ended soon, without being used: each makes the next one wait longer. */
-  #shortLives = 0
-  #readyAt = 0
+  #readySince = 0
   #junkLines = 0
   #definitions = new Map<string, McpToolDefinition>()
   #isRefreshing = false
@@ -94,19 +91,28 @@ export class McpServer {
     this.logger = host.logger.child({ server: name })
     this.#log = new RateLimitedLog(this.logger, { clock: host.clock })
     this.offers = new ServerOffers(this, host.catalog)
-    this.requests = new ServerRequests(this, host.options.sample)
   }
 
   get login(): ServerLogin | undefined {
     return this.#host.logins.of(this.name)
   }
 
+  /** Toolpost's own model, for servers that may use it. */
+  get sample(): Sample | undefined {
+    return this.#host.options.sample
+  }
+
   start(): void {
-    this.#connecting = this.#connect()
+    this.#running = this.#run()
+  }
+
+  /** Whether it is connecting, or about to: neither connected nor waiting for anything. */
+  get #isConnecting(): boolean {
+    return (this.state === 'starting' || this.state === 'lost') && this.#nextAt === undefined
   }
 
   get isFirstStart(): boolean {
-    return this.state === 'starting' && !this.#wasReady
+    return !this.#wasReady && (this.state === 'starting' || this.state === 'lost')
   }
 
   /** Resolves when the server is ready for the first time, has failed or needs a login; retrying continues regardless. */
@@ -116,7 +122,7 @@ export class McpServer {
 
   /** The session after the current attempt; `undefined` if that fails. */
   async tried(): Promise<Session | undefined> {
-    await this.#until(() => this.state !== 'starting' || !this.#isTrying)
+    await this.#until(() => !this.#isConnecting)
     return this.session
   }
 
@@ -125,9 +131,12 @@ export class McpServer {
   }
 
   /** The error for a call that could not be made or finished because of `cause`; by default, the server's own failure. */
-  unavailable(cause?: string): ToolFailureError {
-    const failure = this.failure ?? new ServerFailure('it is not connected')
-    return failure.unavailable(this.name, cause ?? failure.message, this.#nextAt)
+  unavailable(cause = this.failure?.message ?? 'it is not connected'): ToolFailureError {
+    const { stderr = '', exitCode = null, retryAfterMs } = this.failure ?? {}
+    const next = this.#nextAt !== undefined && { nextAttemptAt: this.#nextAt }
+    const details = { server: this.name, stderr: lastLines(stderr), exitCode, ...next }
+    const message = `The ${this.name} service is unavailable: ${cause}`
+    return new ToolFailureError('unavailable', message, { diagnosis: { details }, retryAfterMs })
   }
 
   status(): ServerStatus {
@@ -147,10 +156,9 @@ export class McpServer {
       protocolVersion: session?.protocolVersion,
       info: session?.info,
       target: shownTarget(this.entry),
-      ...(session && { capabilities: Object.keys(session.capabilities).slice(0, MAX_LINES) }),
-      ...(isReady
-        ? { readySince: Math.round(Date.now() - this.#livedMs) }
-        : { hint: hintFor(this.name, this.entry) }),
+      capabilities: session && Object.keys(session.capabilities).slice(0, MAX_LINES),
+      readySince: isReady ? this.#readySince : undefined,
+      hint: isReady ? undefined : hintFor(this.name, this.entry),
     }
   }
 
@@ -159,7 +167,7 @@ export class McpServer {
     await this.#end('stopped', cause)
   }
 
-  /** Closes the session and opens a new one. Resolves when that has succeeded or failed. */
+  /** Closes the session and opens a new one. Resolves when the first attempt has succeeded or failed. */
   async restart(): Promise<void> {
     const ended = this.#end('lost', 'it is being restarted')
     const round = this.#round
@@ -167,15 +175,13 @@ export class McpServer {
     // It was closed, or restarted once more.
     if (round !== this.#round) return
     this.start()
-    // A server that was ready before is retried forever, so only its first attempt is awaited.
-    await (this.#wasReady ? this.tried() : this.ready())
+    await this.tried()
   }
 
   /** Starts the server that `entry` describes in place of the current one, which ends when its pending calls have. */
   replace(entry: ServerEntry): void {
     void this.#end('lost', 'it is being restarted', true)
     this.entry = entry
-    this.requests = new ServerRequests(this, this.#host.options.sample)
     this.#definitions.clear()
     this.#wasReady = false
     this.start()
@@ -189,22 +195,25 @@ export class McpServer {
 
   async #end(event: Event, cause: string, afterCalls = false): Promise<void> {
     const { session } = this
-    const connecting = this.#connecting
+    const running = this.#running
     this.failure = new ServerFailure(cause, { stderr: session?.transport.stderr ?? '' })
     this.session = this.#nextAt = undefined
-    this.#shortLives = 0
     this.#round.abort(new Error(cause))
     this.#round = new AbortController()
     this.#become(event)
     if (afterCalls) await session?.idle()
-    const ending = [...this.#open].filter(each => !afterCalls || each === session)
-    for (const each of ending) this.#open.delete(each)
-    await Promise.all([...ending.map(each => each.close()), connecting])
+    const ending = afterCalls ? [session] : [...this.#open]
+    await Promise.all([...ending.map(each => each?.close()), running])
+    for (const each of ending) if (each) this.#open.delete(each)
     this.#log.close()
   }
 
   #become(event: Event): void {
     this.state = STATES[this.state][event] ?? this.state
+    this.#tell()
+  }
+
+  #tell(): void {
     this.#host.onChange(this)
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
@@ -245,88 +254,72 @@ export class McpServer {
 
   onStray({ id }: Params, isLate: boolean): void {
     const reason = isLate ? 'the call had already ended' : 'no pending call has its id'
-    this.#log.write(isLate ? 'info' : 'warn', `Dropped responses (${reason})`, () => [
-      { id: safeText(JSON.stringify(id) ?? 'none') },
-      `Dropped a response from an MCP server: ${reason}`,
-    ])
+    const fields = { id: safeText(JSON.stringify(id) ?? 'none') }
+    const message = `Dropped a response from an MCP server: ${reason}`
+    this.#log.write(isLate ? 'info' : 'warn', `Dropped responses (${reason})`, () => [fields, message])
   }
 
   onLost(session: Session, failure: ServerFailure): void {
     if (session !== this.session) return
-    const wasOfUse = session.hasAnswered || this.#livedMs >= limits.STABLE_AFTER_MS
-    this.#shortLives = wasOfUse ? 0 : this.#shortLives + 1
     this.#open.delete(session)
     this.session = undefined
     this.failure = failure
     this.#become('lost')
     this.logger.error(failure.logFields, 'MCP connection lost')
-    this.#connecting = this.#connect()
   }
 
-  get #livedMs(): number {
-    return this.#host.clock.now() - this.#readyAt
-  }
-
-  /** Tries until the server is ready, or the round is over. */
-  async #connect(): Promise<void> {
+  /** Connects, and connects again whenever the connection is lost, until the round is over. */
+  async #run(): Promise<void> {
     const { signal: round } = this.#round
-    for (let attempt = Math.max(1, this.#shortLives); ; attempt++) {
-      const needsLogin = this.failure?.kind === 'needs_login'
-      if (needsLogin) attempt = 1
-      // No gap before an attempt that is due: a call that was interrupted waits for it.
-      if (needsLogin || this.#delayBefore(attempt) > 0) await this.#wait(attempt, round)
+    /** Consecutive sessions that ended soon, without being used: each makes the next one wait longer. */
+    let shortLives = 0
+    for (let attempt = 1; !round.aborted; attempt++) {
+      await this.#wait(attempt, round)
       if (round.aborted) return
-      const failure = await this.#try(attempt, round)
-      if (!failure || round.aborted) return
-      this.failure = failure
-      if (failure.kind === 'needs_login') continue
-      const hasFailed = !this.#wasReady && (failure.kind === 'permanent' || attempt >= this.#attempts)
-      // Reported once, not again while it keeps failing.
-      if (hasFailed && this.state !== 'failed') this.#host.onFailed(this, failure, attempt)
-      if (hasFailed) this.#become('gaveUp')
-      else this.#become(this.#wasReady ? 'lost' : 'attempt')
-      const nextMs = this.#delayBefore(attempt + 1)
-      const fields = { attempt, ...failure.logFields, next_delay_ms: nextMs }
-      this.logger.warn(fields, `MCP connection attempt ${attempt} failed, next one in ${nextMs} ms`)
+      const session = await this.#try(attempt, round)
+      if (session) {
+        await this.#until(() => this.session !== session)
+        const isStable = Date.now() - this.#readySince >= limits.STABLE_AFTER_MS
+        shortLives = session.hasAnswered || isStable ? 0 : shortLives + 1
+        attempt = Math.max(0, shortLives - 1)
+      } else if (this.failure?.kind === 'needs_login') attempt = 0
+      else if (!round.aborted) this.#onFailedAttempt(attempt)
     }
   }
 
   /** Resolves when it is time for an attempt, the user has logged in, or the round is over. */
   async #wait(attempt: number, round: AbortSignal): Promise<void> {
-    const { failure } = this
+    const { failure, login } = this
     const delayMs = this.#delayBefore(attempt)
     const needsLogin = failure?.kind === 'needs_login'
+    if (!needsLogin && delayMs === 0) return
+    let stop: (() => void) | undefined
+    const isDue = new Promise<void>(resolve => {
+      const timer = needsLogin ? undefined : this.#host.clock.setTimer(resolve, delayMs)
+      // Nobody waits for a server that has failed, so it must not keep the process alive.
+      timer?.hold(this.state !== 'failed')
+      stop = timer?.cancel ?? login?.onChange(resolve)
+    })
     if (needsLogin) {
-      this.#become('refused')
       this.logger.warn(failure.logFields, 'MCP server needs a login')
+      this.#become('refused')
       this.#host.onFailed(this, failure, 0)
     } else {
       this.#nextAt = new Date(Date.now() + delayMs).toISOString()
-      this.#host.onChange(this)
+      this.#tell()
     }
-    let stop: (() => void) | undefined
-    const isDue = new Promise<void>(resolve => {
-      if (needsLogin) stop = this.login?.onChange(resolve)
-      else {
-        const timer = this.#host.clock.setTimer(resolve, delayMs)
-        stop = timer.cancel
-        // Nobody waits for a server that has failed, so it must not keep the process alive.
-        timer.hold(this.state !== 'failed')
-      }
-    })
     await unlessAborted(isDue, round).catch(() => {})
     stop?.()
   }
 
-  /** Resolves to why it failed; `undefined` if the server is ready now. */
-  async #try(attempt: number, round: AbortSignal): Promise<ServerFailure | undefined> {
-    const { clock } = this.#host
-    const connectTimeoutMs = this.#connectTimeoutMs
+  /** Resolves to the session; to `undefined` if that failed, and `failure` says why. */
+  async #try(attempt: number, round: AbortSignal): Promise<Session | undefined> {
+    const { clock, options } = this.#host
+    const { connectTimeoutMs = limits.CONNECT_TIMEOUT_MS } = options
     const delayMs = this.#delayBefore(attempt)
     this.logger.info({ attempt, delay_ms: delayMs }, `MCP connection attempt ${attempt} after ${delayMs} ms`)
     this.#nextAt = undefined
     this.#attempt = attempt
-    this.#isTrying = true
     this.#become('attempt')
     // A package runner may have to download the server first, and must not be killed while it does.
     const runner = this.#wasReady ? undefined : packageRunner(this.entry)
@@ -339,13 +332,26 @@ export class McpServer {
       const session = await Session.open(this, AbortSignal.any([round, limit.signal]))
       if (round.aborted) await session.close()
       else this.#adopt(session, attempt)
-      return undefined
+      return session
     } catch (error) {
-      return failureIn(error) ?? new ServerFailure(describeError(error))
+      if (!round.aborted) this.failure = failureIn(error) ?? new ServerFailure(describeError(error))
+      return undefined
     } finally {
-      if (!round.aborted) this.#isTrying = false
       for (const timer of timers) timer.cancel()
     }
+  }
+
+  #onFailedAttempt(attempt: number): void {
+    const { failure = new ServerFailure('') } = this
+    const { attempts = limits.MCP_RETRY_ATTEMPTS } = this.#host.options.retry ?? {}
+    const hasFailed = !this.#wasReady && (failure.kind === 'permanent' || attempt >= attempts)
+    // Reported once, not again while it keeps failing.
+    if (hasFailed && this.state !== 'failed') this.#host.onFailed(this, failure, attempt)
+    if (hasFailed) this.#become('gaveUp')
+    else if (this.#wasReady) this.#become('lost')
+    const nextMs = this.#delayBefore(attempt + 1)
+    const fields = { attempt, ...failure.logFields, next_delay_ms: nextMs }
+    this.logger.warn(fields, `MCP connection attempt ${attempt} failed, next one in ${nextMs} ms`)
   }
 
   #reportDownload(runner: string, limitMs: number): void {
@@ -360,7 +366,7 @@ export class McpServer {
     this.session = session
     this.#open.add(session)
     this.#wasReady = true
-    this.#readyAt = this.#host.clock.now()
+    this.#readySince = Date.now()
     this.#updateTools(session.tools, session)
     if (this.#isStale) void this.#refreshTools()
     // What was known from the session before may no longer hold.
@@ -370,23 +376,12 @@ export class McpServer {
     this.logger.info({ attempt, tools }, `MCP connection succeeded on attempt ${attempt}`)
   }
 
-  /** How many times the first connection is tried before the server counts as failed. */
-  get #attempts(): number {
-    return this.#host.options.retry?.attempts ?? limits.MCP_RETRY_ATTEMPTS
-  }
-
-  get #connectTimeoutMs(): number {
-    return this.#host.options.connectTimeoutMs ?? limits.CONNECT_TIMEOUT_MS
-  }
-
   /** 0, base, 2 × base, …; longer if the server asks for more time. */
   #delayBefore(attempt: number): number {
-    let baseMs = this.#host.options.retry?.baseDelayMs ?? limits.MCP_RETRY_BASE_DELAY
-    let maxMs = limits.MAX_RETRY_MS
-    if (this.#wasReady) {
-      baseMs = limits.RECONNECT_BASE_DELAY_MS
-      maxMs = limits.RECONNECT_MAX_DELAY_MS
-    }
+    const { baseDelayMs = limits.MCP_RETRY_BASE_DELAY } = this.#host.options.retry ?? {}
+    const [baseMs, maxMs] = this.#wasReady
+      ? [limits.RECONNECT_BASE_DELAY_MS, limits.RECONNECT_MAX_DELAY_MS]
+      : [baseDelayMs, limits.MAX_RETRY_MS]
     const usualMs = attempt <= 1 ? 0 : Math.min(baseMs * 2 ** (attempt - 2), maxMs)
     return Math.max(usualMs, this.failure?.retryAfterMs ?? 0)
   }
@@ -401,12 +396,13 @@ export class McpServer {
     this.#isStale = true
     if (this.#isRefreshing) return
     this.#isRefreshing = true
-    const { clock } = this.#host
+    const { clock, options } = this.#host
+    const { connectTimeoutMs = limits.CONNECT_TIMEOUT_MS } = options
     for (let pauseMs = limits.LIST_PAUSE_MS; this.#isStale && this.session; pauseMs *= 2) {
       this.#isStale = false
       const { session } = this
       await session
-        .list('tools', AbortSignal.timeout(this.#connectTimeoutMs))
+        .list('tools', connectTimeoutMs)
         .then(listed => this.#updateTools(listed, session))
         .catch(error => this.problem(`Could not list the server's changed tools: ${describeError(error)}`))
       const waitMs = Math.min(pauseMs, limits.LIST_MAX_PAUSE_MS)

@@ -3,16 +3,14 @@ import { TRACE_KEYS, traceContext } from '../telemetry/trace-context.ts'
 import type { InvokeOptions, Progress, Tool } from '../tools/tool.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { isRecord, ownValue } from '../util/guards.ts'
-import { isTask, needsInput, valueOfResult } from './call-result.ts'
+import { valueOfResult } from './call-result.ts'
+import { finalResult, isFinal } from './final-result.ts'
 import { paramHeaders } from './header-parameters.ts'
-import { MAX_INPUT_ROUNDS } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
 import { type Params, RpcError } from './peer.ts'
 import { isHttpUrl } from './server-entry.ts'
 import { OUTCOME_UNKNOWN, ServerFailure } from './server-failure.ts'
-import type { ServerRequests } from './server-requests.ts'
 import type { RequestOptions, Session } from './session.ts'
-import { followTask } from './tasks.ts'
 import type { McpToolDefinition } from './tool-definition.ts'
 
 type Options = Partial<InvokeOptions>
@@ -29,32 +27,14 @@ interface ToolCall {
 
 /** A tool of an MCP server. It belongs to the server, not to a session, so it survives a restart. */
 export function mcpTool(definition: McpToolDefinition, server: McpServer): Tool {
-  const { name, inputSchema, outputSchema, annotations = {}, icons, _meta, raw } = definition
-  const { timeoutMs, maxTimeoutMs, sentences, trust } = server.entry
-  const title = definition.title ?? (typeof annotations.title === 'string' ? annotations.title : undefined)
-  // Only a real `true` may allow a call to run twice, whatever a server sends.
-  const hint = (key: string) => {
-    const value = annotations[key]
-    return typeof value === 'boolean' ? value : undefined
-  }
-  const readOnly = hint('readOnlyHint')
-  const idempotent = hint('idempotentHint')
+  const { name, readOnly, idempotent } = definition
+  const { timeoutMs, maxTimeoutMs, sentences = {}, trust } = server.entry
   const call: ToolCall = { definition, server, isWrite: !trust || !(readOnly || idempotent) }
   return {
-    name,
-    title,
-    description: definition.description ?? title,
-    schema: inputSchema,
-    outputSchema,
-    raw,
+    ...definition,
     timeoutMs,
     maxTimeoutMs,
-    readOnly,
-    idempotent,
-    destructive: hint('destructiveHint'),
-    openWorld: hint('openWorldHint'),
-    passedOn: { icons, annotations: definition.annotations, _meta },
-    sentences: ownValue(sentences ?? {}, name),
+    sentences: ownValue(sentences, name),
     invoke: (args, options: Options = {}) => invoke(call, args, options),
   }
 }
@@ -82,37 +62,32 @@ async function invoke(call: ToolCall, args: object, options: Options): Promise<u
 
 async function callOn(call: ToolCall, session: Session, args: object, options: Options): Promise<unknown> {
   const { definition, server } = call
-  const { meta, onRequest } = options
-  const { inputSchema, raw: { name } = definition } = definition
+  const { meta, onAbort, onRequest } = options
+  const { schema, raw: { name } = definition } = definition
   const onProgress = options.wantsProgress
     ? (progress: Progress) => options.reportProgress?.(progress)
     : undefined
-  // Callers other than the executor have a signal only, which costs more.
-  const onAbort = options.onAbort && ((listener: () => void) => options.onAbort?.(listener))
   const request: RequestOptions = {
     from: options,
+    // Callers other than the executor have a signal only, which costs more.
     signal: onAbort ? undefined : options.signal,
-    onAbort,
+    onAbort: onAbort && (listener => options.onAbort?.(listener)),
     onProgress,
     meta: meta && callMeta(meta),
     onRequest,
-    headers: session.mirrorsArguments ? paramHeaders(inputSchema, args) : undefined,
+    headers: session.mirrorsArguments ? paramHeaders(schema, args) : undefined,
   }
-  const send = (answers?: InputAnswers) =>
+  const send = (answers?: object) =>
     session.request('tools/call', { name, arguments: args, ...answers }, request)
   const first = await send()
   session.hasAnswered = true
-  if (!needsInput(first) && !isTask(first)) return valueOfResult(first)
+  if (isFinal(first)) return valueOfResult(first)
   // From here on, the server has begun to work on it.
-  try {
-    const rest = { from: options, signal: options.signal }
-    const answer = await inputRounds(first, send, { ...rest, requests: server.requests })
-    if (!isTask(answer)) return valueOfResult(answer)
-    options.onTask?.()
-    return valueOfResult(await followTask(answer, { ...rest, server, session, onProgress }))
-  } catch (error) {
+  const rest = { server, session, from: options, signal: options.signal, onProgress }
+  const result = await finalResult(first, send, rest).catch(error => {
     throw error instanceof ServerFailure && error.isLoss ? lost(server, error, OUTCOME_UNKNOWN) : error
-  }
+  })
+  return valueOfResult(result)
 }
 
 /** What a failed call says to its caller. A JSON-RPC error keeps its code and data for those who can pass them on. */
@@ -126,41 +101,15 @@ function errorOf({ definition, isWrite }: ToolCall, error: unknown): unknown {
   }
   if (!(error instanceof RpcError) || error.data === undefined) return error
   const { rpcCode: code, data } = error
-  const { elicitations } = isRecord(data) && code === URL_REQUIRED ? data : {}
-  const asked: unknown[] = Array.isArray(elicitations) ? elicitations : []
+  const asked = code === URL_REQUIRED && isRecord(data) ? [data.elicitations].flat() : []
   const urls = asked.map(each => String(isRecord(each) && each.url)).filter(isHttpUrl)
   const message = urls.length > 0 ? `Open this page first, then call again: ${urls.join(' ')}` : error.message
-  return new ToolFailureError('tool_error', message, {
-    diagnosis: { details: { rpc: { code, data } } },
-    cause: error,
-  })
+  const diagnosis = { details: { rpc: { code, data } } }
+  return new ToolFailureError('tool_error', message, { diagnosis, cause: error })
 }
 
 function lost(server: McpServer, { message, kind }: ServerFailure, consequence = ''): ToolFailureError {
   return server.unavailable(kind === 'unsent' ? message : `${message} during the call${consequence}`)
-}
-
-export interface InputAnswers {
-  inputResponses: Record<string, unknown>
-  requestState?: string
-}
-
-/** Answers the server's questions and repeats the request until there is a result. */
-export async function inputRounds(
-  result: unknown,
-  send: (answers: InputAnswers) => Promise<unknown>,
-  options: RequestOptions & { requests: ServerRequests },
-): Promise<unknown> {
-  let current = result
-  for (let round = 0; needsInput(current); round++) {
-    if (round === MAX_INPUT_ROUNDS)
-      throw new Error(`The server asked for input more than ${MAX_INPUT_ROUNDS} times`)
-    const { inputRequests, requestState } = current
-    const inputResponses = await options.requests.answerAll(inputRequests, options)
-    options.signal?.throwIfAborted()
-    current = await send({ inputResponses, ...(typeof requestState === 'string' && { requestState }) })
-  }
-  return current
 }
 
 /** Prefixes reserved by MCP: `io.modelcontextprotocol/`, `mcp.dev/`, `com.mcp.tools/` … */

@@ -61,6 +61,7 @@ export interface RequestOptions {
   meta?: Params | undefined
   /** Passed to the transport, for example headers; called with the id of the request. */
   send?: ((id: number) => TransportSendOptions | undefined) | undefined
+  /** The caller that the request is made for. */
   from?: unknown
 }
 
@@ -97,8 +98,10 @@ export class Peer {
     return this.#transport.close()
   }
 
+  /** Resolves when no request of a caller is pending. */
   async idle(): Promise<void> {
-    if (this.pending.size > 0) await new Promise<void>(resolve => this.#onIdle.push(resolve))
+    while ([...this.pending.values()].some(({ from }) => from))
+      await new Promise<void>(resolve => this.#onIdle.push(resolve))
   }
 
   /** Sends a request and resolves to its result; rejects with the signal's reason if that aborts first. */
@@ -151,7 +154,7 @@ export class Peer {
   #take(id: number): Pending | undefined {
     const pending = this.pending.get(id)
     this.pending.delete(id)
-    if (this.pending.size === 0 && this.#onIdle.length > 0) for (const tell of this.#onIdle.splice(0)) tell()
+    if (this.#onIdle.length > 0) for (const tell of this.#onIdle.splice(0)) tell()
     return pending
   }
 

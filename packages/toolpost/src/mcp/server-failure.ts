@@ -1,6 +1,5 @@
 import { shownAddress } from '../logging/config-secrets.ts'
 import { safeText } from '../logging/safe-value.ts'
-import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { describeThrown } from '../util/quietly.ts'
 import { isHttp, type ServerEntry } from './server-entry.ts'
 
@@ -23,7 +22,7 @@ export class ServerFailure extends Error {
 
   constructor(
     message: string,
-    details: Partial<Omit<ServerFailure, keyof Error | 'as' | 'isLoss' | 'unavailable' | 'logFields'>> = {},
+    details: Partial<Omit<ServerFailure, keyof Error | 'as' | 'isLoss' | 'logFields'>> = {},
   ) {
     super(message)
     Object.assign(this, details)
@@ -35,19 +34,6 @@ export class ServerFailure extends Error {
 
   get isLoss(): boolean {
     return this.kind === 'lost' || this.kind === 'unsent'
-  }
-
-  /** The error of a call to an unavailable server, with details for fixing it. */
-  unavailable(server: string, cause: string, nextAttemptAt: string | undefined): ToolFailureError {
-    const { stderr, exitCode, retryAfterMs } = this
-    const details = {
-      server,
-      stderr: lastLines(stderr),
-      exitCode,
-      ...(nextAttemptAt !== undefined && { nextAttemptAt }),
-    }
-    const options = { diagnosis: { details }, retryAfterMs }
-    return new ToolFailureError('unavailable', `The ${server} service is unavailable: ${cause}`, options)
   }
 
   get logFields(): object {
@@ -84,15 +70,11 @@ export function lastLines(text: string): string {
 
 /** The message of an error and its causes, for people: short, on one line, without secrets. */
 export function describeError(error: unknown): string {
-  try {
-    return safeText(fullMessage(error))
-  } catch {
-    return describeThrown(error)
-  }
+  return safeText(fullMessage(error))
 }
 
 function fullMessage(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
+  if (!(error instanceof Error)) return describeThrown(error)
   // Node's AggregateError for a name with several addresses has no message of its own.
   const { cause = (error as { errors?: unknown[] }).errors?.[0] } = error
   const message = error.message.trim() || error.name

@@ -21,7 +21,7 @@ describe('the tools of a server', () => {
     expect(changed?.fields).toMatchObject({
       server: 'hostile',
       tool: 'echo',
-      changes: ['inputSchema', 'description'],
+      changes: ['description', 'schema'],
     })
     expect(await server.executor.run({ name: 'echo', args: { text: 'old' } })).toMatchObject({
       code: 'invalid_arguments',

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { withoutKnownSecretsIn } from '../logging/redact.ts'
-import { safeText } from '../logging/safe-value.ts'
 import type { Requester } from '../tools/caller.ts'
 import type { ServerRequest } from '../tools/tool.ts'
+import { unlessAborted } from '../util/clock.ts'
 import { isRecord } from '../util/guards.ts'
 import { toolpostVersion } from '../util/package-root.ts'
 import { shortText } from '../util/text.ts'
@@ -13,6 +13,7 @@ import type { McpServer } from './mcp-server.ts'
 import { type Params, Peer, type RequestOptions as PeerRequestOptions, RpcError } from './peer.ts'
 import { isHttp } from './server-entry.ts'
 import { describeError, failureIn, ServerFailure } from './server-failure.ts'
+import { capabilitiesFor, requestMethods } from './server-requests.ts'
 import type { ServerInfo } from './server-status.ts'
 import { StdioTransport } from './stdio-transport.ts'
 
@@ -20,6 +21,8 @@ export interface RequestOptions extends PeerRequestOptions {
   from?: Requester | undefined
   onRequest?: ((request: ServerRequest) => void) | undefined
   headers?: Record<string, string> | undefined
+  /** Rejects if there is no answer by then. */
+  timeoutMs?: number | undefined
 }
 
 const MODERN = '2026-07-28'
@@ -36,6 +39,8 @@ const LISTS = {
 } as const
 
 export type ListKind = keyof typeof LISTS
+
+const clientInfo = () => ({ name: 'toolpost', version: toolpostVersion() })
 
 /** The peer of one connection to a server: shakes hands, lists what the server has, and follows its changes. */
 export class Session extends Peer {
@@ -57,38 +62,31 @@ export class Session extends Peer {
     signal: AbortSignal,
     isSse = server.entry.type === 'sse',
   ): Promise<Session> {
-    const { entry, login, messages } = server
-    const onMessage = messages.add.bind(messages)
+    const { entry } = server
     const transport = isHttp(entry)
-      ? new HttpTransport(entry, { login, onMessage, isSse }, await loadSdk())
-      : new StdioTransport(entry, { onMessage, onJunk: line => server.onJunk(line) })
+      ? new HttpTransport(server, entry, isSse, await loadSdk())
+      : new StdioTransport(server, entry)
     const session = new Session(server, transport)
-    const giveUp = () => void session.close()
-    if (signal.aborted) giveUp()
-    signal.addEventListener('abort', giveUp)
     try {
-      await session.#handshake()
+      await unlessAborted(session.#handshake(), signal)
       return session
     } catch (error) {
       await session.close()
       const ended = transport.failure ?? new ServerFailure('')
       const failure = failureIn(error) ?? ended.as('failed', describeError(error))
-      if (signal.aborted) throw failure.as('failed', describeError(signal.reason))
-      const fail = () => {
-        const hasExited = failure.isLoss && !isHttp(entry)
-        throw hasExited ? failure.as('failed', `${failure.message} before it was ready`) : failure
-      }
-      if (isSse || ![400, 404, 405].includes(failure.status ?? 0)) return fail()
+      const hasExited = failure.isLoss && !isHttp(entry)
+      if (hasExited) throw failure.as('failed', `${failure.message} before it was ready`)
+      if (isSse || ![400, 404, 405].includes(failure.status ?? 0)) throw failure
       // It may know only the older HTTP+SSE. If not, the first failure says more.
-      return Session.open(server, signal, true).catch(fail)
-    } finally {
-      signal.removeEventListener('abort', giveUp)
+      return Session.open(server, signal, true).catch(() => {
+        throw failure
+      })
     }
   }
 
   private constructor(server: McpServer, transport: StdioTransport | HttpTransport) {
     super(transport, {
-      methods: { ...server.requests.methods(() => this.#requester), ping: () => ({}) },
+      methods: { ...requestMethods(server, () => this.#requester), ping: () => ({}) },
       onNotification: (method, params) => this.#onNotification(method, params),
       onStray: (message, isLate) => server.onStray(message, isLate),
       onError: error => this.#onError(error),
@@ -104,17 +102,6 @@ export class Session extends Peer {
       // Calls that were accepted continue although the server wants a login for others.
       else void this.idle().then(() => this.close())
     }
-  }
-
-  /** Closes the connection and ends the process, if any. Resolves when all is gone. */
-  override close(): Promise<void> {
-    this.#listening?.abort()
-    return super.close()
-  }
-
-  override idle(): Promise<void> {
-    this.#listening?.abort()
-    return super.idle()
   }
 
   get #isModern(): boolean {
@@ -144,7 +131,8 @@ export class Session extends Peer {
   override request(method: string, params: object = {}, options: RequestOptions = {}): Promise<unknown> {
     const { failure } = this.transport
     if (failure) return Promise.reject(failure.as('unsent'))
-    const { onRequest, headers } = options
+    const { onRequest, headers, timeoutMs } = options
+    if (timeoutMs !== undefined) return this.#requestWithin(timeoutMs, method, params, options)
     const http = this.#http
     if (!http && !onRequest) return super.request(method, params, options)
     const send = (id: number) => {
@@ -155,8 +143,16 @@ export class Session extends Peer {
     return super.request(method, params, { ...options, send })
   }
 
+  #requestWithin(timeoutMs: number, method: string, params: object, options: RequestOptions) {
+    const limit = AbortSignal.timeout(timeoutMs)
+    const signal = AbortSignal.any([limit, options.signal ?? limit])
+    return this.request(method, params, { ...options, signal, timeoutMs: undefined }).catch(error => {
+      throw limit.aborted ? new ServerFailure(`no answer to ${method} within ${timeoutMs} ms`) : error
+    })
+  }
+
   /** A complete list of a server, unvalidated, so that one bad entry does not spoil the rest. */
-  async list(kind: ListKind, signal?: AbortSignal): Promise<unknown[]> {
+  async list(kind: ListKind, timeoutMs?: number): Promise<unknown[]> {
     const [method, field, capability] = LISTS[kind]
     const entries: unknown[] = []
     if (!this.capabilities[capability]) return entries
@@ -164,24 +160,17 @@ export class Session extends Peer {
     let params = {}
     let bytes = 0
     for (let page = 0; page < MAX_PAGES; page++) {
-      const result = (await this.request(method, params, { signal })) as Params | undefined
-      const listed = result?.[field]
+      const result = await this.request(method, params, { timeoutMs })
+      const { [field]: listed, nextCursor: cursor } = isRecord(result) ? result : {}
       if (!Array.isArray(listed)) throw new Error(`its list of ${kind} is malformed`)
       for (const entry of listed) {
-        if (isTooDeep(entry)) {
-          const name = typeof entry.name === 'string' ? safeText(entry.name, 100) : 'an entry'
-          this.#server.problem(`Left out of the ${kind}: '${name}' is nested too deeply`)
-          continue
-        }
-        bytes += JSON.stringify(entry).length
-        if (entries.length < limits.MAX_LISTED && bytes <= limits.MAX_LIST_BYTES) entries.push(entry)
-        else {
-          const problem = `The server lists more than ${limits.MAX_LISTED} ${kind}; the rest is left out`
-          this.#server.logger.warn({}, problem)
-          return entries
-        }
+        // One that is nested too deeply to be written is left out later.
+        bytes += isTooDeep(entry) ? 0 : JSON.stringify(entry).length
+        if (entries.push(entry) <= limits.MAX_LISTED && bytes <= limits.MAX_LIST_BYTES) continue
+        const problem = `The server lists more than ${limits.MAX_LISTED} ${kind}; the rest is left out`
+        this.#server.logger.warn({}, problem)
+        return entries.slice(0, -1)
       }
-      const cursor = result?.nextCursor
       if (cursors.has(cursor)) return entries
       cursors.add(cursor)
       params = { cursor }
@@ -225,7 +214,7 @@ export class Session extends Peer {
 
   async #initialize(): Promise<void> {
     this.envelope = undefined
-    const { capabilities } = this.#server.requests
+    const capabilities = capabilitiesFor(this.#server.entry)
     const asked = { protocolVersion: LEGACY[0], capabilities, clientInfo: clientInfo() }
     const result = await this.request('initialize', asked)
     const { protocolVersion, ...about } = isRecord(result) ? result : {}
@@ -240,7 +229,7 @@ export class Session extends Peer {
       [`${META}/protocolVersion`]: MODERN,
       [`${META}/clientInfo`]: clientInfo(),
       // Roots are requested in place of a result and answered by the calling client.
-      [`${META}/clientCapabilities`]: { roots: {}, ...this.#server.requests.capabilities },
+      [`${META}/clientCapabilities`]: { roots: {}, ...capabilitiesFor(this.#server.entry) },
       // Without it, the server logs nothing.
       [`${META}/logLevel`]: 'info',
     }
@@ -280,7 +269,7 @@ export class Session extends Peer {
       ...(followed.size > 0 && { resourceSubscriptions: [...followed.keys()] }),
     }
     const reopen = async () => {
-      if (signal.aborted) return
+      if (signal.aborted || this.transport.failure) return
       await this.#listen()
       // What changed until now was not reported.
       for (const kind of lists) this.#onNotification(`notifications/${kind}/list_changed`, {})
@@ -309,8 +298,4 @@ export class Session extends Peer {
     if (!(error instanceof ServerFailure) || error.kind !== 'unusable') return
     if (this.fail(error.requestId, error) > 0) this.#server.problem(describeError(error))
   }
-}
-
-function clientInfo(): { name: string; version: string } {
-  return { name: 'toolpost', version: toolpostVersion() }
 }

@@ -10,15 +10,11 @@ import { isRecord } from '../util/guards.ts'
 import { hasProcessGroups, INHERITED_VARIABLES } from '../util/platform.ts'
 import { idIn, jsonProblem, KEPT_BYTES } from './json-limit.ts'
 import * as limits from './limits.ts'
+import type { McpServer } from './mcp-server.ts'
 import { adoptGroup, endGroup, signalGroup } from './process-group.ts'
 import { sandboxed } from './sandbox.ts'
 import type { StdioServerEntry } from './server-entry.ts'
 import { ServerFailure, tooLong } from './server-failure.ts'
-
-interface StdioEvents {
-  onJunk(line: string): void
-  onMessage(direction: 'sent' | 'received', message: object, bytes: number): void
-}
 
 const PERMANENT = ['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC']
 const NEWLINE = 10
@@ -34,8 +30,8 @@ export class StdioTransport implements Transport {
   onlost: ((failure: ServerFailure) => void) | undefined
   /** How the process ended, once it has and its output was read. */
   failure: ServerFailure | undefined
+  readonly #server: McpServer
   readonly #entry: StdioServerEntry
-  readonly #events: StdioEvents
   readonly #maxBytes: number
   #exited: Promise<unknown> = Promise.resolve()
   #groupEnded: Promise<void> = Promise.resolve()
@@ -49,9 +45,9 @@ export class StdioTransport implements Transport {
   #stuck: NodeJS.Timeout | undefined
   #stderr = Buffer.alloc(0)
 
-  constructor(entry: StdioServerEntry, events: StdioEvents) {
+  constructor(server: McpServer, entry: StdioServerEntry) {
+    this.#server = server
     this.#entry = entry
-    this.#events = events
     this.#maxBytes = entry.maxLineBytes ?? limits.MAX_MESSAGE_BYTES
   }
 
@@ -140,7 +136,7 @@ export class StdioTransport implements Transport {
       throw new Error(`The message to the server ${tooLong(this.#maxBytes, line.length)}`)
     if (this.#outbox === '') setImmediate(() => this.#flush())
     this.#outbox += line
-    this.#events.onMessage('sent', message, line.length)
+    this.#server.messages.add('sent', message, line.length)
   }
 
   #flush(): void {
@@ -214,15 +210,15 @@ export class StdioTransport implements Transport {
     if (message === undefined && line.trim() === '') return
     for (const each of Array.isArray(message) ? message : [message])
       if (isRecord(each) && each.jsonrpc === '2.0') {
-        this.#events.onMessage('received', each, line.length)
+        this.#server.messages.add('received', each, line.length)
         this.onmessage?.(each as unknown as JSONRPCMessage)
-      } else this.#events.onJunk(line)
+      } else this.#server.onJunk(line)
   }
 
   #end(): void {
     if (this.failure) return
     const rest = this.#bytes > this.#maxBytes ? '' : Buffer.concat(this.#parts).toString('utf8')
-    if (rest !== '') this.#events.onJunk(rest)
+    if (rest !== '') this.#server.onJunk(rest)
     const { exitCode: code = null, signalCode = null } = this.#child ?? {}
     // For a process that never ran, Node reports the errno as its exit code.
     const exitCode = code !== null && code < 0 ? null : code
@@ -238,13 +234,10 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** Messages are objects or arrays; anything else is not worth an exception. */
 function parse(line: string): unknown {
-  // Some programs start their output with a byte order mark, which is white space to `trim`.
-  const text = line.trim()
-  if (!text.startsWith('{') && !text.startsWith('[')) return undefined
   try {
-    return JSON.parse(text)
+    // Some programs start their output with a byte order mark, which is white space to `trim`.
+    return JSON.parse(line.trim())
   } catch {
     return undefined
   }

@@ -1,30 +1,21 @@
 import { withoutKnownSecretsIn } from '../logging/redact.ts'
 import { safeText } from '../logging/safe-value.ts'
+import { kindOf } from '../schema/explain.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { sizeProblem } from '../schema/limits.ts'
+import type { Tool } from '../tools/tool.ts'
 import { isRecord } from '../util/guards.ts'
 import { fitsGlob, withoutInvisible } from '../util/text.ts'
-import { kindOf } from './call-result.ts'
 import { headerParameters } from './header-parameters.ts'
+import { isTooDeep } from './json-limit.ts'
 import type { ServerEntry } from './server-entry.ts'
 
 const MAX_NAME_CHARACTERS = 256
 const MAX_URI_CHARACTERS = 8_192
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
 
-/** What Toolpost reads of a server's tool definition. Annotations are only hints: safety must not depend on them. */
-export interface McpToolDefinition {
-  readonly name: string
-  readonly title?: string
-  readonly description?: string
-  readonly inputSchema: JsonSchema
-  readonly outputSchema?: JsonSchema
-  readonly annotations?: Readonly<Record<string, unknown>>
-  /** As the server sent it, if invisible text was removed; its own name is needed to call it. */
-  readonly raw?: Readonly<{ name: string; title?: unknown; description?: unknown; inputSchema?: unknown }>
-  readonly icons?: readonly unknown[]
-  readonly _meta?: Readonly<Record<string, unknown>>
-}
+/** A tool as its server describes it. Annotations are only hints: safety must not depend on them. */
+export type McpToolDefinition = Omit<Tool, 'schema' | 'invoke'> & { readonly schema: JsonSchema }
 
 /** The tools of a list that are usable and offered, by name; of two with the same name, the later one. */
 export function usableDefinitions(
@@ -58,25 +49,39 @@ function readDefinition(entry: unknown, mirrorsArguments: boolean): McpToolDefin
   // A definition goes to the console and to models, and may contain the server's own key.
   const clean = withoutKnownSecretsIn(entry)
   const seen = visible(clean)
-  const { name, title, description, inputSchema } = seen
-  const { outputSchema, annotations, icons, _meta } = clean
+  const { name, inputSchema: schema = { type: 'object' } } = seen
+  const { icons, _meta } = clean
   if (name === '') return 'the name of a tool is invisible'
-  if (inputSchema !== undefined && !isRecord(inputSchema))
-    return `the inputSchema of '${name}' is not an object`
-  const headers = mirrorsArguments && inputSchema ? headerParameters(inputSchema).problem : undefined
+  if (!isRecord(schema)) return `the inputSchema of '${name}' is not an object`
+  const headers = mirrorsArguments ? headerParameters(schema).problem : undefined
   if (headers) return `the inputSchema of '${name}' is invalid: ${safeText(headers, 200)}`
+  // A tool works without these, so they are left out if they are too large.
+  const small = (part: unknown) => (isRecord(part) && !sizeProblem(part) ? part : undefined)
+  const annotations = small(clean.annotations)
+  // Only a real `true` may allow a call to run twice, whatever a server sends.
+  const hint = (key: string) => (typeof annotations?.[key] === 'boolean' ? annotations[key] : undefined)
+  const title = textOf(seen.title) ?? textOf(annotations?.title)
   return {
-    name: name as string,
-    inputSchema: inputSchema ?? { type: 'object' },
-    ...(seen !== clean && { raw: { ...clean, name: clean.name as string } }),
-    ...(typeof title === 'string' && { title }),
-    ...(typeof description === 'string' && { description }),
-    // A tool works without these, so they are left out if they are too large.
-    ...(isRecord(outputSchema) && !sizeProblem(outputSchema) && { outputSchema }),
-    ...(isRecord(annotations) && !sizeProblem(annotations) && { annotations }),
-    ...(Array.isArray(icons) && { icons }),
-    ...(isRecord(_meta) && { _meta }),
+    name: String(name),
+    title,
+    description: textOf(seen.description) ?? title,
+    schema,
+    outputSchema: small(clean.outputSchema),
+    raw: seen === clean ? undefined : { ...clean, name: String(clean.name) },
+    readOnly: hint('readOnlyHint'),
+    idempotent: hint('idempotentHint'),
+    destructive: hint('destructiveHint'),
+    openWorld: hint('openWorldHint'),
+    passedOn: {
+      icons: Array.isArray(icons) ? icons : undefined,
+      annotations,
+      _meta: isRecord(_meta) ? _meta : undefined,
+    },
   }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
 }
 
 /** The definition without invisible text in what a model reads; the same object if there is none. */
@@ -93,11 +98,12 @@ function visible(definition: Record<string, unknown>): Record<string, unknown> {
 
 /** Why an entry of a list cannot be used. `key` is the field that names it. */
 export function problemOfDefinition(entry: unknown, key = 'name', what = 'a tool'): string | undefined {
-  if (!isRecord(entry)) return `${what} must be an object, got ${kindOf(entry)}`
+  if (!isRecord(entry)) return `${what} must be object, got ${kindOf(entry)}`
   const name = entry[key]
   if (typeof name !== 'string' || name.trim() === '') return `${what} has no ${key}`
   const longest = key === 'name' ? MAX_NAME_CHARACTERS : MAX_URI_CHARACTERS
   if (name.length > longest) return `the ${key} '${safeText(name, 40)}' is longer than ${longest} characters`
   const isClean = name.isWellFormed() && !CONTROL.test(name)
-  return isClean ? undefined : `the ${key} '${safeText(name, 200)}' contains invalid characters`
+  if (!isClean) return `the ${key} '${safeText(name, 200)}' contains invalid characters`
+  return isTooDeep(entry) ? `'${safeText(name, 100)}' is nested too deeply` : undefined
 }

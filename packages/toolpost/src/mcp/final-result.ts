@@ -4,9 +4,8 @@ import { MAX_INPUT_ROUNDS, REQUEST_TIMEOUT_MS } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
 import { type Params, RpcError, rpcErrorOf } from './peer.ts'
 import { OUTCOME_UNKNOWN } from './server-failure.ts'
+import { answerAll } from './server-requests.ts'
 import type { RequestOptions, Session } from './session.ts'
-
-export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 
 const OPEN = ['working', 'input_required']
 const STATUSES = [...OPEN, 'completed', 'failed', 'cancelled']
@@ -14,28 +13,67 @@ const STATUSES = [...OPEN, 'completed', 'failed', 'cancelled']
 const MIN_POLL_MS = 100
 const MAX_POLL_MS = 10_000
 
+interface FinalResultOptions extends RequestOptions {
+  server: McpServer
+  session: Session
+}
+
+type Answers = Record<string, unknown>
+
+/** Servers of the newest protocol may ask for input in place of a result, or turn the call into a task. */
+export function isFinal(result: unknown): boolean {
+  return !isOfType(result, 'input_required') && !isOfType(result, 'task')
+}
+
+function isOfType(result: unknown, type: string): result is Params {
+  return isRecord(result) && result.resultType === type
+}
+
+/** Answers the server's questions, repeating the request with the answers, and waits for its task until there is a result. */
+export async function finalResult(
+  first: unknown,
+  send: (answers: Answers) => Promise<unknown>,
+  options: FinalResultOptions,
+): Promise<unknown> {
+  const { server, from, signal } = options
+  let rounds = 0
+  const answer = (asked: unknown): Promise<Answers> => {
+    if (++rounds > MAX_INPUT_ROUNDS)
+      throw new Error(`The server asked for input more than ${MAX_INPUT_ROUNDS} times`)
+    return answerAll(server, asked, { from, signal })
+  }
+  let result = first
+  while (isOfType(result, 'input_required')) {
+    const { inputRequests, requestState } = result
+    const inputResponses = await answer(inputRequests)
+    signal?.throwIfAborted()
+    result = await send({ inputResponses, ...(typeof requestState === 'string' && { requestState }) })
+  }
+  return isOfType(result, 'task') ? followTask(result, answer, options) : result
+}
+
 /**
  * Waits for a task, and cancels it if the caller gives up. Resolves to the raw result of the call; rejects with the server's
  * own message. The tool is never called again: a server that forgot the task may have executed it.
  */
-export async function followTask(
-  created: unknown,
-  options: RequestOptions & { server: McpServer; session: Session },
+async function followTask(
+  created: Params,
+  answer: (asked: unknown) => Promise<Answers>,
+  { session, from, onProgress, signal = new AbortController().signal }: FinalResultOptions,
 ): Promise<unknown> {
-  const { server, session, from, onProgress, signal = new AbortController().signal } = options
+  from?.onTask?.()
   let task = checkedTask(created)
   const { taskId } = task
   const request = (method: string, params: object = {}) =>
     session.request(method, { taskId, ...params }, { from, signal })
   const answered = new Set<string>()
-  let rounds = 0
   let steps = 0
   let told = ''
   try {
     // The first wait is short: many tasks are.
     for (let waitMs = MIN_POLL_MS; ; waitMs = Math.max(MIN_POLL_MS, Number(task.pollIntervalMs) || 500)) {
       signal.throwIfAborted()
-      const { status, statusMessage: text } = task
+      const { status, statusMessage: text, inputRequests } = task
       const message = typeof text === 'string' ? text : undefined
       const news = `${task.lastUpdatedAt} ${message}`
       if (told !== news) onProgress?.({ progress: ++steps, message })
@@ -44,12 +82,11 @@ export async function followTask(
       if (status === 'failed') throw rpcErrorOf(task.error ?? { message })
       if (status === 'cancelled')
         throw new RpcError(`The server cancelled the task${message === undefined ? '' : `: ${message}`}`)
-      const asked = status === 'input_required' && isRecord(task.inputRequests) ? task.inputRequests : {}
-      const fresh = Object.entries(asked).filter(([key]) => !answered.has(key))
+      const asked =
+        status === 'input_required' && isRecord(inputRequests) ? Object.entries(inputRequests) : []
+      const fresh = asked.filter(([key]) => !answered.has(key))
       if (fresh.length > 0) {
-        if (++rounds > MAX_INPUT_ROUNDS)
-          throw new Error(`The server asked for input more than ${MAX_INPUT_ROUNDS} times`)
-        const inputResponses = await server.requests.answerAll(Object.fromEntries(fresh), { from, signal })
+        const inputResponses = await answer(Object.fromEntries(fresh))
         for (const [key] of fresh) answered.add(key)
         await request('tasks/update', { inputResponses })
       }
@@ -62,9 +99,8 @@ export async function followTask(
       if (task.taskId !== taskId) throw malformed('the server described another task')
     }
   } catch (error) {
-    const limit = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
     if (OPEN.includes(String(task.status)))
-      session.request('tasks/cancel', { taskId }, { signal: limit }).catch(() => {})
+      session.request('tasks/cancel', { taskId }, { timeoutMs: REQUEST_TIMEOUT_MS }).catch(() => {})
     throw error
   }
 }
