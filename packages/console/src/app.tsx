@@ -162,7 +162,7 @@ function NavLinks({ className }: { className: string }) {
         <Icon size={16} aria-hidden="true" />
         <span className="max-w-full truncate">{label}</span>
         {count > 0 && (
-          <span className="absolute top-1 right-1 rounded-full bg-warn-soft px-1.5 text-xs text-warn">
+          <span className="absolute top-1.5 right-1.5 rounded-full bg-warn-soft px-1.5 text-xs text-warn">
             {count}
             <span className="sr-only"> need attention</span>
           </span>

@@ -299,7 +299,7 @@ function SavedArguments({ tool, draft, onUse }: Omit<RunBarProps, 'onChange'>) {
     setName(undefined)
   }
   return (
-    <div className="row flex-wrap">
+    <div className="row -ml-3 flex-wrap">
       {all
         .filter(one => one.tool === tool.name)
         .map(one => (
@@ -318,7 +318,7 @@ function SavedArguments({ tool, draft, onUse }: Omit<RunBarProps, 'onChange'>) {
           Save these arguments
         </Button>
       ) : (
-        <form className="row" onSubmit={save}>
+        <form className="row ml-3" onSubmit={save}>
           <input
             className="control w-40"
             aria-label="Name for these arguments"
@@ -374,7 +374,7 @@ function Ended({ outcome, tool }: { outcome: CallOutcome; tool: string }) {
     return (
       <>
         <ResultView result={outcome.result} />
-        <LinkButton look="quiet" className="self-start" href={hrefTo(['calls'], { tool })}>
+        <LinkButton look="quiet" className="-ml-3 self-start" href={hrefTo(['calls'], { tool })}>
           Show in history
         </LinkButton>
       </>
