@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Check } from './cases.ts'
 import { memoryOf, waitUntil } from './processes.ts'
-import { type Answer, NO_ANSWER, type Trial } from './trial.ts'
+import { type Answer, type Args, NO_ANSWER, type Trial } from './trial.ts'
 
 /** A changed list must be in use after this time. */
 const FOLLOW_MS = 3_000
@@ -11,6 +11,12 @@ async function change(t: Trial, kind: string): Promise<void> {
   const key = t.key()
   await t.call('change', { key, kind })
   await t.happened('fault', key)
+}
+
+/** Changes the list; soon a call must be answered in accordance with that. */
+async function followed(t: Trial, kind: string, call: [string, Args], isDone: (answer: Answer) => boolean) {
+  await change(t, kind)
+  await t.eventually(...call, isDone, FOLLOW_MS)
 }
 
 const says = (text: string) => (answer: Answer) => answer.ok && answer.text.includes(text)
@@ -127,24 +133,16 @@ export const checks: Record<string, Check> = {
     t.succeeded(answer, 'begin')
     if (answer.text.length < 1_000_000) t.says(answer, /truncat|cut|omitted|missing|left out|of [\d,.]+ /i)
   },
-  'changes/added': async t => {
-    await change(t, 'add')
-    await t.eventually('added', { key: 'a' }, says('added a'), FOLLOW_MS)
-  },
+  'changes/added': t => followed(t, 'add', ['added', { key: 'a' }], says('added a')),
   'changes/gone': async t => {
-    await change(t, 'remove')
-    await t.eventually('removable', { key: t.key() }, ({ ok }) => !ok, FOLLOW_MS)
+    await followed(t, 'remove', ['removable', { key: t.key() }], ({ ok }) => !ok)
     await t.healthy()
   },
   'changes/renamed': async t => {
-    await change(t, 'rename')
-    await t.eventually('renamed', { key: 'b' }, says('renamed b'), FOLLOW_MS)
+    await followed(t, 'rename', ['renamed', { key: 'b' }], says('renamed b'))
     t.failed(await t.call('renamable', { key: t.key() }))
   },
-  'changes/new-schema': async t => {
-    await change(t, 'schema')
-    await t.eventually('temporary', { id: 7 }, says('temporary 7'), FOLLOW_MS)
-  },
+  'changes/new-schema': t => followed(t, 'schema', ['temporary', { id: 7 }], says('temporary 7')),
   'changes/storm': async t => {
     const before = t.count('list')
     await t.beside(async () => {

@@ -1,3 +1,4 @@
+import type { MqttProtocol } from 'mqtt'
 import { isLogLevel, type LogLevel } from './log.ts'
 
 /** The configuration read from the environment. Durations are in milliseconds. */
@@ -20,15 +21,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-const PROTOCOLS = {
-  mqtt: 'mqtt',
-  tcp: 'mqtt',
-  mqtts: 'mqtts',
-  ssl: 'mqtts',
-  tls: 'mqtts',
-  ws: 'ws',
-  wss: 'wss',
-} as const
+const PROTOCOL = /^(?:mqtts?|tcp|ssl|tls|wss?):$/
 const MAX_DURATION_MS = 2 ** 31 - 1
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -67,23 +60,19 @@ function readDuration(env: Environment, name: string, fallback: number): number 
   throw new ConfigError(`${name} must be a whole number of milliseconds, e.g. ${fallback}, not "${text}".`)
 }
 
-/**
- * The parts of `mqtt://user:password@host:1883`, as mqtt.js takes them; the scheme may also be mqtts, tcp, ssl, tls, ws, wss
- * or missing (mqtt). Throws a ConfigError.
- */
+/** The parts of `mqtt://user:password@host:1883`, as mqtt.js takes them; the scheme may be missing. Throws a ConfigError. */
 export function brokerAddress(text: string) {
   const url = urlOf(text)
-  const protocol = url && PROTOCOLS[url.protocol.slice(0, -1) as keyof typeof PROTOCOLS]
-  if (!protocol || !url.hostname)
+  if (!url?.hostname || !PROTOCOL.test(url.protocol))
     throw new ConfigError(
       `The MQTT broker URL must look like mqtt://host:1883 or mqtts://host:8883, not "${withoutCredentials(text)}".`,
     )
-  const isWebSocket = protocol.startsWith('ws')
+  const protocol = url.protocol.slice(0, -1) as MqttProtocol
   return {
     protocol,
-    host: isWebSocket ? url.hostname : url.hostname.replace(/^\[|\]$/g, ''),
+    host: protocol.startsWith('ws') ? url.hostname : url.hostname.replace(/^\[|\]$/g, ''),
+    path: `${url.pathname}${url.search}`,
     ...(url.port && { port: Number(url.port) }),
-    ...(isWebSocket && { path: `${url.pathname}${url.search}` }),
     ...(url.username && { username: decoded(url.username) }),
     ...(url.password && { password: decoded(url.password) }),
   }

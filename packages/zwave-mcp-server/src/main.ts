@@ -4,22 +4,10 @@ import { parseArgs } from 'node:util'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import { BrokerConnection } from './broker-connection.ts'
 import { type Config, readConfig, reportFailure } from './config.ts'
-import { VERSION } from './data.ts'
+import { aboutCommand } from './data.ts'
 import { type Logger, stderrLogger } from './log.ts'
 import { createServer } from './server.ts'
 import { ZwaveNetwork } from './zwave/network.ts'
-
-const HELP = `zwave-mcp-server ${VERSION}: an MCP server on stdio for a Z-Wave home behind Z-Wave JS UI and MQTT.
-
-Usage: zwave-mcp-server [--virtual-home]
-
-  --virtual-home  simulate a home instead of using a real one; the default if MQTT_BROKER_URL is not set
-  --version       print the version
-  --help          print this
-
-Environment: MQTT_BROKER_URL, MQTT_USERNAME, MQTT_PASSWORD, ZWAVE_MQTT_TOPIC (zwave), ZWAVE_GATEWAY_NAME,
-ZWAVE_CONFIRM_TIMEOUT_MS (5000), ZWAVE_STALE_MS (300000), ZWAVE_LOG_LEVEL (info).
-`
 
 /** Gives a client that lists the tools right away its answer before the broker connection starts. */
 const START_MS = 300
@@ -35,7 +23,8 @@ export async function main(stdout: Writable): Promise<void> {
     const options = { 'virtual-home': flag, version: flag, help: { ...flag, short: 'h' } } as const
     const { values } = parseArgs({ options })
     const config = readConfig(process.env)
-    if (values.help || values.version) stdout.write(values.help ? HELP : `${VERSION}\n`)
+    const about = aboutCommand('zwave-mcp-server', values)
+    if (about) stdout.write(about)
     else await run(values['virtual-home'] ? { ...config, brokerUrl: undefined } : config, stdout)
   } catch (error) {
     process.exitCode = reportFailure('zwave-mcp-server', error)

@@ -13,7 +13,6 @@ import { failureResult } from './result.ts'
 export type Interceptor = (context: CallContext, next: Next) => Promise<ToolResult>
 
 export type Next = () => Promise<ToolResult>
-
 export type Chain = (context: CallContext) => Promise<ToolResult>
 
 /** Composes interceptors around `invoke`; the first is outermost. Their mistakes become failures that name them. */

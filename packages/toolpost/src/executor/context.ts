@@ -153,13 +153,12 @@ export class CallContext implements InvokeOptions {
     this.#stepMs = timeLimit(this.timeoutMs, this.tool, this.services.timeoutMs)
     this.#limitMs = this.#stepMs
     this.deadlineAt = (this.#leftAt ?? this.startedAt) + this.#limitMs
-    const answer = new Promise<T>(resolve => {
-      this.#resolve = resolve
-    })
     this.#settle = settle
-    this.services.deadlines.add(this)
-    this.#work(work)
-    return answer
+    return new Promise<T>(resolve => {
+      this.#resolve = resolve
+      this.services.deadlines.add(this)
+      this.#work(work)
+    })
   }
 
   /** Costs less than an `await`. Like that, it ignores a `then` that somebody gave to a real promise. */

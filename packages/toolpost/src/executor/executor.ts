@@ -52,11 +52,10 @@ export class ToolExecutor {
 
   /** Takes a call through every stage except invoking the tool: says what the policy decides, or why it cannot run. */
   async dryRun(call: ToolCall, options?: RunOptions) {
-    const context = new CallContext(call, this.#services, options)
-    context.dryRun = {}
+    const dryRun: DryRun = {}
+    const context = Object.assign(new CallContext(call, this.#services, options), { dryRun })
     const result = await this.#take(context)
-    const { tool, failure } = context
-    return { ...(context.dryRun as DryRun), tool, failure, result }
+    return { ...dryRun, tool: context.tool, failure: context.failure, result }
   }
 
   /** Wraps `interceptor` around every call from now on, inside those added before; returns a function that removes it. */

@@ -9,8 +9,6 @@ import { isObjectLike } from '../util/guards.ts'
 import { describeThrown } from '../util/quietly.ts'
 import { shortText } from '../util/text.ts'
 
-const MAX_REASON_CHARS = 500
-
 /** Why a stage stopped a call. Passed on as a value; no stage throws. */
 export interface Failure {
   readonly code: FailureCode
@@ -53,6 +51,7 @@ const CONNECTION_CODES =
 /** HTTP: bad gateway, service unavailable, gateway timeout. */
 const GONE: readonly unknown[] = [502, 503, 504]
 const MAX_CAUSES = 6
+const MAX_REASON_CHARS = 500
 const MISSING_CAPABILITY = -32_021
 /** `@langchain/mcp-adapters` prefixes the server's message. */
 const ADAPTER_PREFIX = /^MCP tool '[^']*' on server '[^']*' returned an error: (?=.*\S)/s

@@ -34,8 +34,7 @@ export function find(context: CallContext): Failure | undefined {
 export function redefined({ name, tool, options, services }: CallContext): Failure | undefined {
   const now = options.also?.find(each => each.name === name) ?? services.tools.findTool(name)
   if (now === tool || (now && tool && definition(now) === definition(tool))) return undefined
-  const why = 'its definition changed while the call waited'
-  return { code: 'denied', error: `Tool '${name}' was denied: ${why}` }
+  return { code: 'denied', error: `Tool '${name}' was denied: its definition changed while the call waited` }
 }
 
 const definition = ({ name, description, schema, readOnly, destructive, idempotent }: Tool) =>

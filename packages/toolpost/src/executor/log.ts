@@ -18,9 +18,9 @@ export function logCall(context: CallContext, result: ToolResult): void {
   const isFine = result.success || result.code === 'cancelled'
   const level = isFine ? 'info' : WARNINGS.includes(result.code) ? 'warn' : 'error'
   if (!logger.isLevelEnabled(level)) return
-  const record: Record<string, unknown> = { tool, call_id: safeValue(id), args: safeValue(given) }
-  record.duration_ms = execution_time_ms
-  for (const [key, value] of Object.entries({ origin, caller, waited_ms, notes: noted, repairs, diagnosis }))
+  const about = { call_id: id, args: given, duration_ms: execution_time_ms, origin, caller, waited_ms }
+  const record: Record<string, unknown> = { tool }
+  for (const [key, value] of Object.entries({ ...about, notes: noted, repairs, diagnosis }))
     if (value !== undefined) record[key] = safeValue(value)
   if (result.success) return logger.info({ ...record, result: safeValue(result.result) }, 'Tool call')
   const { code, error } = result

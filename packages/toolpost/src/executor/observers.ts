@@ -6,14 +6,6 @@ import { rounded } from '../util/clock.ts'
 import { quietly } from '../util/quietly.ts'
 import type { CallContext } from './context.ts'
 
-/** Finding the tool, fitting the arguments, an interceptor until it went on, invoking the tool. */
-interface CallStage {
-  name: string
-  /** Since the call began. */
-  start_ms: number
-  duration_ms: number
-}
-
 /** A call when it begins, or when it ends with its result. */
 export interface CallEvent {
   /** A UUIDv7: the same at the beginning and the end of a call, unique across processes, sorts by time. */
@@ -24,8 +16,8 @@ export interface CallEvent {
   caller?: string | undefined
   /** When it began, in milliseconds since 1970. */
   startedAt: number
-  /** Where its time went so far. */
-  stages?: CallStage[] | undefined
+  /** Where its time went so far: finding the tool, fitting the arguments, an interceptor until it went on, invoking the tool. */
+  stages?: { name: string; start_ms: number; duration_ms: number }[] | undefined
   /** When it has ended: what interceptors recorded about it, and its result. */
   notes?: Readonly<Record<string, unknown>> | undefined
   result?: ToolResult

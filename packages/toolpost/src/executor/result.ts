@@ -28,7 +28,7 @@ export function failureResult(failure: Failure, context: CallContext): ToolResul
   const { name: tool_name, elapsedMs: execution_time_ms } = context
   const result: ToolResult = { success: false, error, code, tool_name, execution_time_ms }
   if (diagnosis) result.diagnosis = diagnosis
-  if (retryAfterMs !== undefined) result.retry_after_ms = retryAfterMs
+  if (retryAfterMs !== undefined) result.retry_after_ms = Math.ceil(retryAfterMs)
   context.result = result
   return result
 }

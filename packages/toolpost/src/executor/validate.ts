@@ -24,9 +24,11 @@ export function measureArguments(args: unknown): number | string {
   return problemOf(args, size, 1) ?? size.values + Math.floor(size.chars / CHARS_PER_VALUE)
 }
 
-type Size = { values: number; chars: number }
-
-function problemOf(value: object, size: Size, level: number): string | undefined {
+function problemOf(
+  value: object,
+  size: { values: number; chars: number },
+  level: number,
+): string | undefined {
   if (level > MAX_ARGUMENT_LEVELS) return `arguments are nested more than ${MAX_ARGUMENT_LEVELS} levels deep`
   // A list may be longer than what it holds.
   if (Array.isArray(value) && value.length > MAX_ARGUMENT_VALUES) return TOO_MANY

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { CallContext } from '../executor/context.ts'
 import { escapeControls } from '../logging/safe-value.ts'
 import { fingerprint, toolDefinition } from './canonical.ts'
@@ -65,20 +64,6 @@ export interface SharedApprovals {
   decide(id: string, decision: 'approve' | 'deny', about: Decision): Promise<unknown>
 }
 
-/** What a new approval is about. */
-export interface Asked {
-  args: unknown
-  because: string | undefined
-  limitMs: number
-}
-
-export function newApproval(call: CallContext, { args, because, limitMs }: Asked): Approval {
-  const { name: tool, origin, caller } = call
-  const about = { tool, args, origin, caller, because, ...toolAsked(call) }
-  const askedAt = Date.now()
-  return { id: randomUUID(), ...about, askedAt, expiresAt: askedAt + limitMs, state: 'waiting' }
-}
-
 /** What an approval says about the tool of a call, besides its name. */
 export function toolAsked(call: CallContext): Pick<Approval, 'server' | 'definition' | 'scopes'> {
   const { server } = call
@@ -101,18 +86,20 @@ function definitionOf({ server, tool }: CallContext): string | undefined {
   return server === undefined || !tool ? undefined : fingerprint(toolDefinition(tool))
 }
 
-export function questionOf({ tool, server, args, because }: Approval): string {
-  const of = server === undefined ? '' : ` of ${server}`
-  const why = because === undefined ? '' : ` (${because})`
-  return escapeControls(`Run ${tool}${of} with ${JSON.stringify(args)}?${why}`)
+const fullNameOf = ({ tool, server }: Approval) => (server === undefined ? tool : `${tool} of ${server}`)
+
+export function questionOf(approval: Approval): string {
+  const why = approval.because === undefined ? '' : ` (${approval.because})`
+  return escapeControls(`Run ${fullNameOf(approval)} with ${JSON.stringify(approval.args)}?${why}`)
 }
 
 /** Everything that a person decides about: whole, on lines that no argument can forge. */
-export function approvalText({ id, tool, server, args, caller, origin, because }: Approval): string {
+export function approvalText(approval: Approval): string {
+  const { id, args, caller, origin, because } = approval
   const who = [caller, origin].filter(part => part !== undefined).join(', ')
-  const of = server === undefined ? '' : ` of ${server}`
   const why = because === undefined ? '' : `: ${because}`
-  return `${id}  ${escapeControls(`${tool}${of} ${JSON.stringify(args)}`)}\n  asked by ${who || 'code'}${why}`
+  const what = escapeControls(`${fullNameOf(approval)} ${JSON.stringify(args)}`)
+  return `${id}  ${what}\n  asked by ${who || 'code'}${why}`
 }
 
 /** The same for all calls that one approval covers; `undefined` if it cannot be computed. */

@@ -1,20 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import type { CallContext } from '../executor/context.ts'
 import { type PlainLimits, plainCopy } from '../logging/plain-value.ts'
 import { KNOWN_ONLY } from '../logging/redact.ts'
 import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../util/clock.ts'
 import { Listeners, quietly } from '../util/quietly.ts'
 import { shortText } from '../util/text.ts'
-import {
-  type Approval,
-  type Decision,
-  isAbout,
-  keyOf,
-  newApproval,
-  questionOf,
-  type RememberedDecision,
-  type SharedApprovals,
-  type Verdict,
-} from './approval.ts'
+import type { Approval, Decision, RememberedDecision, SharedApprovals, Verdict } from './approval.ts'
+import { isAbout, keyOf, questionOf, toolAsked } from './approval.ts'
 
 const MAX_SHOWN_BYTES = 20_000
 const MAX_REASON_CHARACTERS = 1_000
@@ -35,8 +27,6 @@ export interface ApprovalsOptions {
   timeoutMs?: number | undefined
   /** How long calls of an origin are held. After that they fail with a note that they are waiting, and may be repeated. */
   patienceMs?: Readonly<Record<string, number>> | undefined
-  /** Calls beyond this are refused. */
-  maxWaiting?: number | undefined
   remembered?: readonly RememberedDecision[] | undefined
   /** Stores a decision permanently. If it throws or rejects, the decision holds until the process ends. */
   onRemember?: ((decision: RememberedDecision) => void | Promise<void>) | undefined
@@ -46,7 +36,9 @@ export interface ApprovalsOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 5 * 60_000
-const DEFAULT_MAX_WAITING = 1_000
+/** Calls beyond these are refused: no single caller may fill the queue. */
+const MAX_WAITING = 1_000
+const MAX_WAITING_OF_CALLER = 100
 const CLOSED = 'Toolpost is shutting down'
 /** Most MCP clients give up after a minute, and a model's answer has two minutes in total. */
 const DEFAULT_PATIENCE_MS = { mcp: 45_000, chat: 90_000, voice: 90_000 }
@@ -164,7 +156,12 @@ export class Approvals {
     if (!shown.isComplete || shown.bytes > MAX_SHOWN_BYTES)
       return { approved: false, reason: 'its arguments are too large to display' }
     if (this.#isFull(call)) return { approved: false, reason: 'too many calls are waiting for approval' }
-    const approval = newApproval(call, { args: shown.value, because, limitMs: this.limitMs(timeoutMs) })
+    const { name: tool, origin, caller } = call
+    const askedAt = Date.now()
+    const approval: Approval = {
+      ...{ id: randomUUID(), tool, args: shown.value, origin, caller, because, ...toolAsked(call) },
+      ...{ askedAt, expiresAt: askedAt + this.limitMs(timeoutMs), state: 'waiting' },
+    }
     const verdict = await (this.#askElsewhere(call, approval) ??
       this.#wait(call, this.#find(key, ({ settle }) => !settle) ?? this.#create(approval, key)))
     // The caller still holds the arguments and could have changed them since.
@@ -209,12 +206,10 @@ export class Approvals {
     return [...this.#entries.values()].find(entry => entry.key === key && fits(entry))
   }
 
-  /** No single caller may fill the queue. */
   #isFull({ caller, origin }: CallContext): boolean {
-    const { maxWaiting = DEFAULT_MAX_WAITING } = this.#options
     const waiting = this.list()
     const own = waiting.filter(other => other.caller === caller && other.origin === origin)
-    return waiting.length >= maxWaiting || own.length >= Math.max(1, maxWaiting / 10)
+    return waiting.length >= MAX_WAITING || own.length >= MAX_WAITING_OF_CALLER
   }
 
   #create(approval: Approval, key: string): Entry {

@@ -1,12 +1,13 @@
 import type { BreakerStatus } from '../call/breaker-status.ts'
-import type { ToolFailure, ToolResult } from '../call/tool-result.ts'
+import type { ToolResult } from '../call/tool-result.ts'
 import type { Interceptor, Next } from '../executor/chain.ts'
 import type { CallContext } from '../executor/context.ts'
 import { unavailable } from '../executor/failure.ts'
 import { DEFAULT_TIMEOUT_MS } from '../executor/options.ts'
+import { failureResult } from '../executor/result.ts'
 import { type Clock, systemClock } from '../util/clock.ts'
 import { quietly } from '../util/quietly.ts'
-import { refusal, wholeNumber } from './refuse.ts'
+import { wholeNumber } from './refuse.ts'
 
 export type { BreakerStatus }
 
@@ -112,14 +113,12 @@ function isImpatient({ timeoutMs, tool }: CallContext, result: ToolResult): bool
   return timeoutMs < (tool?.timeoutMs ?? DEFAULT_TIMEOUT_MS)
 }
 
-function refuse(call: CallContext, circuit: Circuit, clock: Clock): ToolFailure {
+function refuse(call: CallContext, circuit: Circuit, clock: Clock): ToolResult {
   const { failures, error, caller, retryAt = 0, isProbing } = circuit
   const inMs = Math.max(0, retryAt - clock.now())
   const next = isProbing ? 'a trial call is in progress' : `next attempt in ${Math.ceil(inMs / 1_000)} s`
   const cause = `the last ${failures} calls to server '${call.server}' failed, so calls are paused; ${next}`
-  return {
-    ...refusal(call, 'unavailable', unavailable(call.name, cause).error),
-    ...(call.caller === caller && { diagnosis: { causes: [error] } }),
-    ...(!isProbing && { retry_after_ms: Math.ceil(inMs) }),
-  }
+  const diagnosis = call.caller === caller ? { causes: [error] } : undefined
+  const retryAfterMs = isProbing ? undefined : inMs
+  return failureResult({ ...unavailable(call.name, cause, diagnosis), retryAfterMs }, call)
 }

@@ -3,14 +3,8 @@ import type { Interceptor } from '../executor/chain.ts'
 import { toolError } from '../executor/failure.ts'
 import { failureResult } from '../executor/result.ts'
 import { fingerprint } from './canonical.ts'
-import {
-  type Cassette,
-  cassetteWriter,
-  nearest,
-  type RecordedCall,
-  readCassette,
-  recordable,
-} from './cassette-file.ts'
+import type { Cassette, RecordedCall } from './cassette-file.ts'
+import { cassetteWriter, nearest, readCassette, recordable } from './cassette-file.ts'
 
 /** They say nothing about the tool: in a replay, the executor answers such calls itself. */
 const NOT_RECORDED = ['invalid_arguments', 'invalid_schema', 'cancelled']
@@ -49,20 +43,22 @@ export function replay(file: string, options: ReplayOptions = {}): Interceptor {
   const { onMiss = 'fail', onProblem = problem => process.emitWarning(problem) } = options
   const cassette = readCassette(file)
   if (cassette.problem !== undefined) onProblem(cassette.problem)
-  const keys = new Map(cassette.calls.map(({ line, args, given }) => [line, [keyOf(args), keyOf(given)]]))
-  const left = new Set(cassette.calls)
+  const known = cassette.calls.map(recorded => {
+    const { args, given } = recorded
+    const givenKey = given === undefined ? undefined : keyOf(given)
+    return { recorded, key: keyOf(args), givenKey, isUsed: false }
+  })
   return async function replay(call, next) {
     const { name, args, given, failure } = call
     if (call.dryRun || (failure && failure.code !== 'unknown_tool')) return next()
     const [key, givenKey] = [keyOf(args), keyOf(given)]
-    const wanted = cassette.calls.filter(recorded => {
-      const [own, asGiven] = keys.get(recorded.line) ?? []
-      return recorded.tool === name && (own === key || ('given' in recorded && asGiven === givenKey))
-    })
-    const found = wanted.find(recorded => left.has(recorded))
+    const wanted = known.filter(
+      one => one.recorded.tool === name && (one.key === key || one.givenKey === givenKey),
+    )
+    const found = wanted.find(one => !one.isUsed)
     if (found) {
-      left.delete(found)
-      return lasting(found.result)
+      found.isUsed = true
+      return lasting(found.recorded.result)
     }
     if (onMiss === 'run') return next()
     return failureResult(toolError(missText(cassette, { name, args, count: wanted.length })), call)

@@ -1,12 +1,13 @@
-import type { ToolFailure, ToolResult } from '../call/tool-result.ts'
+import type { ToolResult } from '../call/tool-result.ts'
 import type { Interceptor, Next } from '../executor/chain.ts'
 import type { CallContext } from '../executor/context.ts'
 import { cancelled } from '../executor/failure.ts'
+import { failureResult } from '../executor/result.ts'
 import type { Tool } from '../tools/tool.ts'
 import { fitsTool } from '../tools/tool-pattern.ts'
-import { type Clock, systemClock } from '../util/clock.ts'
+import { type Clock, rounded, systemClock } from '../util/clock.ts'
 import { fitsGlob } from '../util/text.ts'
-import { limited, refusal, wholeNumber } from './refuse.ts'
+import { limited, wholeNumber } from './refuse.ts'
 
 /** What a limit allows. Anything left out is unlimited. */
 export interface LimitOptions {
@@ -45,7 +46,7 @@ export function limits(options: LimitsOptions = {}): Interceptor {
   const { tools = {}, servers = {}, callers = {}, clock = systemClock } = options
   const toolLimits = Object.entries(tools).map(([pattern, rule]) => ({
     pattern,
-    limit: new Limit(`tools.${pattern}`, rule, clock),
+    limit: createLimit(`tools.${pattern}`, rule, clock),
   }))
   const serverLimits = namedLimits('servers', servers, clock)
   const callerLimits = namedLimits('callers', callers, clock)
@@ -93,121 +94,99 @@ interface Refusal {
   retryAfterMs: number
 }
 
-function refuse(context: CallContext, problem: Refusal | 'cancelled'): ToolFailure {
-  if (problem === 'cancelled') return refusal(context, 'cancelled', cancelled(context.name).error)
+function refuse(context: CallContext, problem: Refusal | 'cancelled'): ToolResult {
+  if (problem === 'cancelled') return failureResult(cancelled(context.name), context)
   context.notes.limit = problem.limit
   return limited(context, problem.reason, problem.retryAfterMs)
 }
 
 function tooOften(needed: readonly Limit[]): Refusal | undefined {
   let worst: Refusal | undefined
-  for (const { name, perMinute, tokenInMs: retryAfterMs } of needed) {
-    if (retryAfterMs <= (worst?.retryAfterMs ?? 0)) continue
-    const reason = `${name} allows ${perMinute} per minute; try again in ${inSeconds(retryAfterMs)}`
-    worst = { limit: name, reason, retryAfterMs }
+  for (const limit of needed) {
+    const refusal = limit.noToken()
+    if (refusal && refusal.retryAfterMs > (worst?.retryAfterMs ?? 0)) worst = refusal
   }
   return worst
 }
 
-/** The slots and tokens of one limit. */
-class Limit {
-  /** As written in a configuration: `tools.fs__*`. */
-  readonly name: string
-  readonly perMinute: number
-  readonly #concurrency: number
-  readonly #queue: number
-  readonly #maxWaitMs: number
-  readonly #clock: Clock
-  readonly #waiting = new Set<() => void>()
-  #running = 0
-  /** How much of the bucket is used, in 60,000ths of a token; drains by `perMinute` per millisecond. */
-  #used = 0
-  #usedAt = 0
+type Limit = ReturnType<typeof createLimit>
 
-  /** Throws on invalid options. */
-  constructor(name: string, options: LimitOptions, clock: Clock) {
-    const { concurrency, perMinute, queue = DEFAULT_QUEUE, maxWaitMs = DEFAULT_MAX_WAIT_MS } = options
-    if (concurrency === undefined && perMinute === undefined)
-      throw new TypeError(`${name} limits nothing: set 'concurrency' or 'perMinute'`)
-    this.name = name
-    this.#clock = clock
-    this.#concurrency =
-      concurrency === undefined ? NO_LIMIT : wholeNumber(concurrency, 1, `${name}.concurrency`)
-    this.perMinute = perMinute === undefined ? NO_LIMIT : wholeNumber(perMinute, 1, `${name}.perMinute`)
-    this.#maxWaitMs = wholeNumber(maxWaitMs, 0, `${name}.maxWaitMs`)
-    this.#queue = this.#maxWaitMs === 0 ? 0 : wholeNumber(queue, 0, `${name}.queue`)
+/** The slots and tokens of one limit, named as in a configuration: `tools.fs__*`. Throws on invalid options. */
+function createLimit(name: string, options: LimitOptions, clock: Clock) {
+  if (options.concurrency === undefined && options.perMinute === undefined)
+    throw new TypeError(`${name} limits nothing: set 'concurrency' or 'perMinute'`)
+  const option = (key: keyof LimitOptions, minimum: number, usual: number) => {
+    const value = options[key]
+    return value === undefined ? usual : wholeNumber(value, minimum, `${name}.${key}`)
+  }
+  const concurrency = option('concurrency', 1, NO_LIMIT)
+  const perMinute = option('perMinute', 1, NO_LIMIT)
+  const maxWaitMs = option('maxWaitMs', 0, DEFAULT_MAX_WAIT_MS)
+  const queue = maxWaitMs === 0 ? 0 : option('queue', 0, DEFAULT_QUEUE)
+  /** What a call waits with: without an outcome, it has a slot. */
+  const waiting = new Set<(outcome?: Refusal | 'cancelled') => void>()
+  let running = 0
+  /** How long a token takes to drip into the bucket, and when the bucket is full again. */
+  const tokenMs = MINUTE_MS / perMinute
+  let fullAt = 0
+
+  const full = (rest: string): Refusal => {
+    const reason = `${name} allows ${concurrency} at once${rest}`
+    return { limit: name, reason, retryAfterMs: Math.max(1, USUAL_HOLD_MS / concurrency) }
   }
 
-  /** How long until there is a token; 0 if there is one. */
-  get tokenInMs(): number {
-    if (this.perMinute === NO_LIMIT) return 0
-    const over = this.#usedNow() + MINUTE_MS - MINUTE_MS * this.perMinute
-    return over <= 0 ? 0 : Math.ceil(over / this.perMinute)
-  }
+  return {
+    /** Why there is no token now. */
+    noToken(): Refusal | undefined {
+      const missingMs = Math.max(0, fullAt - clock.now())
+      const retryAfterMs = rounded(missingMs + tokenMs - MINUTE_MS)
+      if (retryAfterMs <= 0) return undefined
+      const reason = `${name} allows ${perMinute} per minute; try again in ${inSeconds(retryAfterMs)}`
+      return { limit: name, reason, retryAfterMs }
+    },
 
-  spendToken(): void {
-    this.#setUsed(this.#usedNow() + MINUTE_MS)
-  }
+    spendToken(): void {
+      fullAt = Math.max(fullAt, clock.now()) + tokenMs
+    },
 
-  /** For a call that did not run after all. */
-  returnToken(): void {
-    this.#setUsed(Math.max(0, this.#usedNow() - MINUTE_MS))
-  }
+    /** For a call that did not run after all. */
+    returnToken(): void {
+      fullAt -= tokenMs
+    },
 
-  #setUsed(used: number): void {
-    if (this.perMinute === NO_LIMIT) return
-    this.#used = used
-    this.#usedAt = this.#clock.now()
-  }
+    /** Takes a slot if one is free. */
+    take(): boolean {
+      if (running >= concurrency) return false
+      running++
+      return true
+    },
 
-  #usedNow(): number {
-    if (this.#used === 0) return 0
-    return Math.max(0, this.#used - (this.#clock.now() - this.#usedAt) * this.perMinute)
-  }
+    /** Waits for a slot that a call leaves; resolves to why there is none. */
+    async acquire({ isCancelled, signal }: CallContext): Promise<Refusal | 'cancelled' | undefined> {
+      if (isCancelled) return 'cancelled'
+      const { size } = waiting
+      if (size >= queue) return full(size === 0 ? '' : `, and ${size} are waiting`)
+      return new Promise(resolve => {
+        const settle = (outcome?: Refusal | 'cancelled') => {
+          timer.cancel()
+          waiting.delete(settle)
+          signal.removeEventListener('abort', giveUp)
+          resolve(outcome)
+        }
+        const giveUp = () => settle('cancelled')
+        const late = () => settle(full(`; no slot was free within ${inSeconds(maxWaitMs)}`))
+        const timer = clock.setTimer(late, maxWaitMs)
+        waiting.add(settle)
+        signal.addEventListener('abort', giveUp, { once: true })
+      })
+    },
 
-  /** Takes a slot if one is free. */
-  take(): boolean {
-    if (this.#running >= this.#concurrency) return false
-    this.#running++
-    return true
-  }
-
-  /** Waits for a slot that a call leaves; resolves to why there is none. */
-  async acquire(context: CallContext): Promise<Refusal | 'cancelled' | undefined> {
-    if (context.isCancelled) return 'cancelled'
-    const waiting = this.#waiting.size
-    if (waiting >= this.#queue) return this.#full(waiting === 0 ? '' : `, and ${waiting} are waiting`)
-    const outcome = await this.#wait(context)
-    if (outcome === 'late') return this.#full(`; no slot was free within ${inSeconds(this.#maxWaitMs)}`)
-    return outcome === 'cancelled' ? outcome : undefined
-  }
-
-  /** Hands the slot over to a waiting call. */
-  release(): void {
-    const [next] = this.#waiting
-    if (next) next()
-    else this.#running--
-  }
-
-  #wait(context: CallContext): Promise<'entered' | 'late' | 'cancelled'> {
-    return new Promise(resolve => {
-      const settle = (outcome: 'entered' | 'late' | 'cancelled') => {
-        timer.cancel()
-        this.#waiting.delete(enter)
-        context.signal.removeEventListener('abort', giveUp)
-        resolve(outcome)
-      }
-      const enter = () => settle('entered')
-      const giveUp = () => settle('cancelled')
-      const timer = this.#clock.setTimer(() => settle('late'), this.#maxWaitMs)
-      this.#waiting.add(enter)
-      context.signal.addEventListener('abort', giveUp, { once: true })
-    })
-  }
-
-  #full(rest: string): Refusal {
-    const reason = `${this.name} allows ${this.#concurrency} at once${rest}`
-    return { limit: this.name, reason, retryAfterMs: Math.max(1, USUAL_HOLD_MS / this.#concurrency) }
+    /** Hands the slot over to a waiting call. */
+    release(): void {
+      const [next] = waiting
+      if (next) next()
+      else running--
+    },
   }
 }
 
@@ -216,7 +195,7 @@ function namedLimits(kind: string, rules: LimitRules, clock: Clock): (name: stri
   const known = new Map<string, readonly Limit[]>()
   const limitsFor = (name: string, fits: (pattern: string) => boolean) =>
     Object.entries(rules).flatMap(([pattern, options]) =>
-      fits(pattern) ? [new Limit(`${kind}.${name}`, options, clock)] : [],
+      fits(pattern) ? [createLimit(`${kind}.${name}`, options, clock)] : [],
     )
   for (const pattern of Object.keys(rules)) limitsFor(pattern, each => each === pattern)
   return name => {

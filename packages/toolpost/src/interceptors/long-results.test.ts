@@ -61,11 +61,11 @@ describe('a result that is too long for a model', () => {
 
   it('says that it has expired', async () => {
     const clock = fakeClock()
-    const shortLived = new BigResults({ maxTextBytes: 10_000, maxAgeMs: 60_000, clock })
+    const shortLived = new BigResults({ maxTextBytes: 10_000, clock })
     const handle = (await shortened(shortLived, rows))?.handle
-    await clock.advance(60_000)
+    await clock.advance(3_600_000)
     expect(await reading(shortLived)({ handle })).toMatch(
-      `Error: The result ${handle} has expired: results are kept for 1 minutes`,
+      `Error: The result ${handle} has expired: results are kept for 60 minutes`,
     )
   })
 

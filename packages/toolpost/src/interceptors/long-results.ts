@@ -2,15 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { KeptPart, ToolResult, ToolSuccess } from '../call/tool-result.ts'
 import type { Interceptor } from '../executor/chain.ts'
 import { inTurn } from '../schema/limits.ts'
-import { defineTool, type Tool } from '../tools/tool.ts'
+import { modelTool } from '../tools/search/search-tools.ts'
+import type { Tool } from '../tools/tool.ts'
 import { type Clock, systemClock } from '../util/clock.ts'
 import { isObjectLike, isRecord } from '../util/guards.ts'
 
 export interface BigResultsOptions {
   /** Texts up to this size are passed on whole. */
   maxTextBytes: number
-  /** How long a result is kept. An hour if left out. */
-  maxAgeMs?: number | undefined
   clock?: Clock | undefined
 }
 
@@ -27,6 +26,7 @@ export const HANDLE_PREFIX = 'result://'
 const HANDLE = /^result:\/\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const MIME_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/
 const BINARY = 'application/octet-stream'
+const KEPT_MINUTES = 60
 /** In total; the oldest is evicted first. */
 const MAX_BYTES = 50_000_000
 /** How much of each end of a big result a model sees; less if `maxTextBytes` is small. */
@@ -52,19 +52,13 @@ export function longResults(results: BigResults): Interceptor {
 /** Keeps results that are too long for a model, and lets it read parts of them. Installed by `longResults`. */
 export class BigResults {
   readonly #maxTextBytes: number
-  readonly #maxAgeMs: number
   readonly #clock: Clock
   /** By handle, oldest first. */
   readonly #entries = new Map<string, Entry>()
 
-  constructor({ maxTextBytes, maxAgeMs = 60 * 60_000, clock = systemClock }: BigResultsOptions) {
+  constructor({ maxTextBytes, clock = systemClock }: BigResultsOptions) {
     this.#maxTextBytes = maxTextBytes
-    this.#maxAgeMs = maxAgeMs
     this.#clock = clock
-  }
-
-  get #lifetime(): string {
-    return `${Math.round(this.#maxAgeMs / 60_000)} minutes`
   }
 
   /**
@@ -105,54 +99,36 @@ export class BigResults {
     const gone = !found && HANDLE.test(handle)
     if (found) return { problem: `The result ${handle} belongs to another caller or conversation`, gone }
     if (!gone) return { problem: `There is no result ${handle}; handles begin with ${HANDLE_PREFIX}`, gone }
-    const rule = `results are kept for ${this.#lifetime}, and the oldest are evicted first`
+    const rule = `results are kept for ${KEPT_MINUTES} minutes, and the oldest are evicted first`
     return { problem: `The result ${handle} has expired: ${rule}. Call the tool again`, gone }
   }
 
   /** `read_result`: parts of the results that belong to `owner`. */
   tool({ caller, conversation }: ResultOwner): Tool {
-    const text = (description: string) => ({ type: 'string', description }) as const
-    return defineTool({
-      name: 'read_result',
-      description:
-        'Reads a part of a result that was too long: a range, the lines that match, or the value at a path.',
-      schema: {
-        type: 'object',
-        properties: {
-          handle: text(`Begins with ${HANDLE_PREFIX}`),
-          offset: { type: 'integer', minimum: 0, description: 'Where to begin, in characters' },
-          length: { type: 'integer', minimum: 1, description: 'How many characters; 8000 if left out' },
-          grep: text('A regular expression: the lines that match, with their numbers'),
-          path: text('JMESPath, for results that are JSON, such as items[0].name'),
-        },
-        required: ['handle'],
-      },
-      readOnly: true,
-      handler: async ({ handle, grep, path, offset = 0, length: wanted = 8_000 }) => {
-        const isOwn = (owner: ResultOwner) => owner.caller === caller && owner.conversation === conversation
-        const found = this.read(handle, isOwn)
-        if ('problem' in found) throw new Error(found.problem)
-        const { content, mimeType } = found
-        if (!isText(mimeType))
-          throw new Error(`${handle} is ${mimeType} (${content.length} bytes) and cannot be read as text`)
-        const length = Math.min(wanted, Math.max(1, Math.floor(this.#maxTextBytes / 4)))
-        const whole = Buffer.from(content).toString()
-        if (path === undefined && grep === undefined) return rangeOf(whole, offset, length)
-        const { search } = await import('@jmespath-community/jmespath')
-        const read = () => {
-          if (path === undefined) return matchingLines(whole, new RegExp(grep ?? '', 'u'))
-          const value = search(JSON.parse(whole), path)
-          return typeof value === 'string' ? value : JSON.stringify(value ?? null, null, 1)
-        }
-        // Either expression can take forever.
-        const part = await inTurn(read).catch(({ message }: Error) => {
-          throw new Error(
-            `Cannot be read like this: ${message}; use offset and length, or another expression`,
-          )
-        })
-        return part.length > length ? rangeOf(part, offset, length) : part
-      },
-    })
+    type Part = { handle: string; grep?: string; path?: string; offset?: number; length?: number }
+    const read = async ({ handle, grep, path, offset = 0, length: wanted = 8_000 }: Part) => {
+      const isOwn = (owner: ResultOwner) => owner.caller === caller && owner.conversation === conversation
+      const found = this.read(handle, isOwn)
+      if ('problem' in found) throw new Error(found.problem)
+      const { content, mimeType } = found
+      if (!isText(mimeType))
+        throw new Error(`${handle} is ${mimeType} (${content.length} bytes) and cannot be read as text`)
+      const length = Math.min(wanted, Math.max(1, Math.floor(this.#maxTextBytes / 4)))
+      const whole = Buffer.from(content).toString()
+      if (path === undefined && grep === undefined) return rangeOf(whole, offset, length)
+      const { search } = await import('@jmespath-community/jmespath')
+      const find = () => {
+        if (path === undefined) return matchingLines(whole, new RegExp(grep ?? '', 'u'))
+        const value = search(JSON.parse(whole), path)
+        return typeof value === 'string' ? value : JSON.stringify(value ?? null, null, 1)
+      }
+      // Either expression can take forever.
+      const part = await inTurn(find).catch(({ message }: Error) => {
+        throw new Error(`Cannot be read like this: ${message}; use offset and length, or another expression`)
+      })
+      return part.length > length ? rangeOf(part, offset, length) : part
+    }
+    return modelTool('read_result', read)
   }
 
   #keepText({ text: given, result }: ToolSuccess, owner: ResultOwner): string | undefined {
@@ -167,7 +143,7 @@ export class BigResults {
         text.slice(0, Math.floor(HEAD_CHARS * share)),
         `… [middle omitted: ${formatted(bytes)} bytes in total, ${shapeOf(value, text)}] …`,
         text.slice(-Math.floor(TAIL_CHARS * share)),
-        `[The whole result is kept for ${this.#lifetime} as ${handle}. Read parts of it with read_result.]`,
+        `[The whole result is kept for ${KEPT_MINUTES} minutes as ${handle}. Read parts of it with read_result.]`,
       ].join('\n'),
     )
   }
@@ -183,7 +159,7 @@ export class BigResults {
       // Checked because it is foreign and becomes a header.
       const [mimeType = BINARY] = MIME_TYPE.exec(String(file ? file.mimeType : given).toLowerCase()) ?? []
       const what = `${file ? 'file' : type} ${mimeType}, ${formatted(binary.length)} bytes`
-      const summary = (handle: string) => `[${what}: kept for ${this.#lifetime} as ${handle}]`
+      const summary = (handle: string) => `[${what}: kept for ${KEPT_MINUTES} minutes as ${handle}]`
       const handle = this.#add(binary, mimeType, owner, summary)
       return [{ handle, mimeType, bytes: binary.length, block }]
     })
@@ -191,7 +167,7 @@ export class BigResults {
 
   #add(content: Buffer, mimeType: string, owner: ResultOwner, summary: (handle: string) => string): string {
     const handle = `${HANDLE_PREFIX}${randomUUID()}`
-    const expiresAt = this.#clock.now() + this.#maxAgeMs
+    const expiresAt = this.#clock.now() + KEPT_MINUTES * 60_000
     this.#entries.set(handle, { mimeType, content, owner, expiresAt, summary: summary(handle) })
     this.#evict()
     return handle

@@ -1,10 +1,10 @@
-import type { ValidateFunction } from 'ajv'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { Interceptor, Next } from '../executor/chain.ts'
 import type { CallContext } from '../executor/context.ts'
 import { compileSchema } from '../schema/compile.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { fitsCall } from '../tools/tool-pattern.ts'
+import { packageJson } from '../util/package-root.ts'
 import { fitsGlob } from '../util/text.ts'
 import { toolAsked } from './approval.ts'
 import { Approvals } from './approvals.ts'
@@ -49,42 +49,15 @@ interface ToolConditions {
   readonly trusted?: boolean
 }
 
-/** In our own chat and voice, we have to ask; other MCP clients ask people themselves. */
-const OWN = ['chat', 'voice']
 /** The name of callers without a name. */
 const NO_NAME = 'default'
 
-/** Always the last rules: a person is asked before a model does something that cannot be undone, or may not be harmless. */
-export const DEFAULT_POLICY: readonly PolicyRule[] = [
-  // The owner: named clients are other people's programs.
-  { from: ['http'], callers: [NO_NAME], if: { destructive: true }, then: 'allow' },
-  {
-    from: ['chat', 'mcp', 'voice', 'http'],
-    if: { destructive: true },
-    then: 'ask',
-    because: 'the tool is marked as destructive',
-  },
-  {
-    from: OWN,
-    if: { trusted: false, hinted: false },
-    then: 'ask',
-    because: 'its server does not say whether it changes anything',
-  },
-  // A light, for example.
-  {
-    from: OWN,
-    after: 'outside',
-    if: { trusted: true, hinted: true, destructive: false, openWorld: false },
-    then: 'allow',
-  },
-  {
-    from: OWN,
-    after: 'outside',
-    if: { readOnly: false },
-    then: 'ask',
-    because: 'a result from outside may have asked for it',
-  },
-]
+/**
+ * Always the last rules: a person is asked before a model does something that cannot be undone, or may not be harmless. The
+ * owner, over HTTP without a name, is not asked. In our own chat and voice we ask more: other MCP clients ask people
+ * themselves.
+ */
+export const DEFAULT_POLICY: readonly PolicyRule[] = packageJson('data/default-policy.json')
 
 export interface PolicyOptions {
   approvals?: Approvals
@@ -103,12 +76,12 @@ export function policy(
   { approvals = new Approvals(), isTrusted = () => true, earlier = new EarlierCalls() }: PolicyOptions = {},
 ): Interceptor {
   const known: Known = { earlier, isTrusted: ({ server }) => server === undefined || isTrusted(server) }
-  const compiled = [
-    ...rules.map((rule, index) => compile(rule, `rule ${index + 1}`)),
-    ...DEFAULT_POLICY.map(rule => compile(rule, 'default rule')),
+  const labelled: Labelled[] = [
+    ...rules.map((rule, index) => ({ ...rule, label: `rule ${index + 1}` })),
+    ...DEFAULT_POLICY.map(rule => ({ ...rule, label: 'default rule' })),
   ]
   // Only calls that a rule could look for later are remembered.
-  const after = compiled.filter(rule => rule.after !== undefined)
+  const after = labelled.filter(rule => rule.after !== undefined)
   const isRemembered = ({ conversation, origin }: CallContext) =>
     conversation !== undefined || after.some(({ from }) => fitsOrigin(origin, from))
   const decide = async (call: CallContext, next: Next, fitting: Fit | Promise<Fit>): Promise<ToolResult> => {
@@ -136,33 +109,20 @@ export function policy(
     return result
   }
   return function policy(call, next) {
-    const fitting = call.failure ? undefined : firstFit(compiled, call, known)
+    const fitting = call.failure ? undefined : firstFit(labelled, call, known)
     const isPassed = call.failure || (!fitting && !call.dryRun && !isRemembered(call))
     return isPassed ? next() : decide(call, next, fitting)
   }
 }
 
-type Compiled = PolicyRule & {
-  readonly label: string
-  /** Compiled when first needed. */
-  validate(): Promise<ValidateFunction>
-}
+type Labelled = PolicyRule & { readonly label: string }
 
-function compile(rule: PolicyRule, label: string): Compiled {
-  let validate: Promise<ValidateFunction> | undefined
-  return {
-    ...rule,
-    label,
-    validate() {
-      validate ??= compileSchema(rule.args ?? {}).then(({ validate, leftOut }) => {
-        // A rule that does not check everything would allow more than it says.
-        const [pattern] = leftOut
-        if (pattern === undefined) return validate
-        throw new Error(`'args' of ${label} has a pattern that cannot be checked in linear time: ${pattern}`)
-      })
-      return validate
-    },
-  }
+async function fitsArguments({ args = {}, label }: Labelled, call: CallContext): Promise<boolean> {
+  const { validate, leftOut } = await compileSchema(args)
+  // A rule that does not check everything would allow more than it says.
+  const [pattern] = leftOut
+  if (pattern === undefined) return validate(call.args)
+  throw new Error(`'args' of ${label} has a pattern that cannot be checked in linear time: ${pattern}`)
 }
 
 /** What rules look at besides the call. */
@@ -172,17 +132,17 @@ interface Known {
 }
 
 /** A promise only if a rule looks at the arguments. */
-function firstFit(rules: readonly Compiled[], call: CallContext, known: Known): Fit | Promise<Fit> {
+function firstFit(rules: readonly Labelled[], call: CallContext, known: Known): Fit | Promise<Fit> {
   const covering = rules.find(rule => covers(rule, call, known))
   return covering?.args === undefined ? covering : firstWithArguments(rules, call, known)
 }
 
-type Fit = Compiled | undefined
+type Fit = Labelled | undefined
 
-async function firstWithArguments(rules: readonly Compiled[], call: CallContext, known: Known): Promise<Fit> {
+async function firstWithArguments(rules: readonly Labelled[], call: CallContext, known: Known): Promise<Fit> {
   for (const rule of rules) {
     if (!covers(rule, call, known)) continue
-    if (rule.args === undefined || (await rule.validate())(call.args)) return rule
+    if (rule.args === undefined || (await fitsArguments(rule, call))) return rule
   }
   return undefined
 }
@@ -210,8 +170,7 @@ function holds(condition: keyof ToolConditions, call: CallContext, known: Known)
 
 function fitsNames({ tools, then }: PolicyRule, call: CallContext): boolean {
   if (tools === undefined) return true
-  const patterns = typeof tools === 'string' ? [tools] : tools
-  return patterns.some(pattern => fitsCall(pattern, call, { grants: then === 'allow' }))
+  return [tools].flat().some(pattern => fitsCall(pattern, call, { grants: then === 'allow' }))
 }
 
 /** The console uses HTTP, so a rule about HTTP also covers the console. */
@@ -223,8 +182,8 @@ function fits(value: string | undefined, globs: readonly string[] | undefined): 
   return globs === undefined || (value !== undefined && globs.some(glob => fitsGlob(value, glob)))
 }
 
-function nameOf({ label, then, tools }: Compiled): string {
-  const about = tools === undefined ? '' : ` ${typeof tools === 'string' ? tools : tools.join(', ')}`
+function nameOf({ label, then, tools }: Labelled): string {
+  const about = tools === undefined ? '' : ` ${[tools].flat().join(', ')}`
   return `${label}: ${then}${about}`
 }
 

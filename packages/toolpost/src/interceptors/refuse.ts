@@ -1,20 +1,21 @@
 import type { FailureCode } from '../call/failure-codes.ts'
-import type { ToolFailure } from '../call/tool-result.ts'
+import type { ToolResult } from '../call/tool-result.ts'
 import type { CallContext } from '../executor/context.ts'
+import { failureResult } from '../executor/result.ts'
 
 /** The result of a call that may not run. */
-export function denied(call: CallContext, reason: string): ToolFailure {
+export function denied(call: CallContext, reason: string): ToolResult {
   return refusal(call, 'denied', `Tool '${call.name}' was denied: ${reason}`)
 }
 
 /** The result of a call that may not run now. */
-export function limited(call: CallContext, reason: string, retryAfterMs?: number): ToolFailure {
-  const answer = refusal(call, 'limited', `Tool '${call.name}' is over its limit: ${reason}`)
-  return retryAfterMs === undefined ? answer : { ...answer, retry_after_ms: Math.ceil(retryAfterMs) }
+export function limited(call: CallContext, reason: string, retryAfterMs?: number): ToolResult {
+  const error = `Tool '${call.name}' is over its limit: ${reason}`
+  return failureResult({ code: 'limited', error, retryAfterMs }, call)
 }
 
-export function refusal({ name }: { name: string }, code: FailureCode, error: string): ToolFailure {
-  return { success: false, error, code, tool_name: name, execution_time_ms: 0 }
+export function refusal(call: CallContext, code: FailureCode, error: string): ToolResult {
+  return failureResult({ code, error }, call)
 }
 
 /** The value of an option; throws if it is not a whole number of at least `minimum`. */

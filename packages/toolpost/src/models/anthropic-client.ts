@@ -4,7 +4,7 @@ import { safeText } from '../logging/safe-value.ts'
 import { imagesOf } from './conversation.ts'
 import { boundedFetch, type LangChainMessages } from './langchain.ts'
 import { type Named, NamedClient, type NamedClientOptions, type ProviderRules } from './model-client.ts'
-import { ModelError } from './model-error.ts'
+import { missingKey } from './model-error.ts'
 
 export interface AnthropicClientOptions extends NamedClientOptions {
   /** More options for ChatAnthropic, such as `maxTokens`, `temperature` or `thinking`. */
@@ -19,10 +19,6 @@ export class AnthropicClient extends NamedClient {
   }
 }
 
-export function missingAnthropicKey(): ModelError {
-  return new ModelError('missing_key', 'No Anthropic API key: set ANTHROPIC_API_KEY')
-}
-
 function anthropicRules(options: Named<AnthropicClientOptions>): ProviderRules {
   const { model, baseUrl, apiKey, settings } = options
   return {
@@ -33,7 +29,7 @@ function anthropicRules(options: Named<AnthropicClientOptions>): ProviderRules {
       model_not_found: `Check the model name '${safeText(model)}'`,
     },
     async open(tools, langchain, style) {
-      if (!apiKey) throw missingAnthropicKey()
+      if (!apiKey) throw missingKey('anthropic')
       const { ChatAnthropic } = await import('@langchain/anthropic')
       const given = settings?.clientOptions
       const fetch = boundedFetch((given?.fetch as typeof options.fetch) ?? options.fetch)

@@ -4,15 +4,15 @@ import { safeText } from '../logging/safe-value.ts'
 import type { Environment } from '../util/platform.ts'
 import { describeThrown } from '../util/quietly.ts'
 import type { AiClient, OllamaSettings, OpenAiSettings, Writer } from './ai-client.ts'
-import { AnthropicClient, missingAnthropicKey } from './anthropic-client.ts'
+import { AnthropicClient } from './anthropic-client.ts'
 import { replayModel } from './cassette.ts'
 import { withFastPath } from './fast-path.ts'
 import { availableModels, findLocalServer } from './find-models.ts'
 import { ModelClient } from './model-client.ts'
-import { ModelError } from './model-error.ts'
+import { ModelError, missingKey } from './model-error.ts'
 import { OfflineClient, type SentenceSettings } from './offline-client.ts'
 import { OllamaClient } from './ollama-client.ts'
-import { missingOpenAiKey, OpenAiClient } from './openai-client.ts'
+import { OpenAiClient } from './openai-client.ts'
 
 interface ModelConfig {
   model?: string | undefined
@@ -79,7 +79,7 @@ async function named(wanted: string, why: string, context: Context): Promise<Cho
   }
   if (provider === 'ollama') return chosen(new OllamaClient({ ...shared, ...config.models?.ollama, model }))
   if (provider === 'anthropic') {
-    if (!environment.ANTHROPIC_API_KEY?.trim()) throw missingAnthropicKey()
+    if (!environment.ANTHROPIC_API_KEY?.trim()) throw missingKey('anthropic')
     return chosen(new AnthropicClient({ ...shared, model }))
   }
   if (provider === 'openai') {
@@ -87,7 +87,7 @@ async function named(wanted: string, why: string, context: Context): Promise<Cho
     const { apiKey = environment.OPENAI_API_KEY?.trim() } = config.models?.openai ?? {}
     // Without an address, a server on this machine that has the model, else OpenAI.
     const local = baseUrl ? undefined : await findLocalServer({ wanted: model, fetch })
-    if (!local && !baseUrl && !apiKey) throw missingOpenAiKey()
+    if (!local && !baseUrl && !apiKey) throw missingKey('openai')
     // A key in the environment is for OpenAI, not for a server that happens to be here.
     const found = local ? { baseUrl: local.baseUrl, model: local.model, apiKey: '' } : { model }
     return chosen(new OpenAiClient({ ...shared, ...config.models?.openai, ...found }))

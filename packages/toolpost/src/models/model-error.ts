@@ -44,6 +44,12 @@ export class ModelError extends Error {
   }
 }
 
+export function missingKey(provider: 'anthropic' | 'openai'): ModelError {
+  const other = provider === 'openai' ? ', or OPENAI_BASE_URL to another server' : ''
+  const name = provider === 'openai' ? 'OpenAI' : 'Anthropic'
+  return new ModelError('missing_key', `No ${name} API key: set ${provider.toUpperCase()}_API_KEY${other}`)
+}
+
 /** How a provider's failures are worded. */
 export interface ProviderWords {
   /** `Ollama at http://127.0.0.1:11434` */

@@ -5,7 +5,7 @@ import { withImagesAfterResults } from './conversation.ts'
 import { toQwenTools } from './fit-schema.ts'
 import { boundedFetch } from './langchain.ts'
 import { type Named, NamedClient, type NamedClientOptions, type ProviderRules } from './model-client.ts'
-import { ModelError } from './model-error.ts'
+import { missingKey } from './model-error.ts'
 
 const DEFAULT_ADDRESS = 'https://api.openai.com/v1'
 
@@ -33,7 +33,7 @@ function openAiRules(options: Named<OpenAiClientOptions>): ProviderRules {
       model_not_found: `Check the model name '${safeText(model)}', and that the address ends as it should, mostly with /v1`,
     },
     async open(tools, langchain, style) {
-      if (!apiKey && isOpenAi) throw missingOpenAiKey()
+      if (!apiKey && isOpenAi) throw missingKey('openai')
       const { ChatOpenAICompletions } = await import('@langchain/openai')
       const configuration = { baseURL: baseUrl, fetch: boundedFetch(fetch), logLevel: 'off' as const }
       // The loop retries: it knows how much time is left.
@@ -46,9 +46,4 @@ function openAiRules(options: Named<OpenAiClientOptions>): ProviderRules {
       }
     },
   }
-}
-
-export function missingOpenAiKey(): ModelError {
-  const problem = 'No OpenAI API key: set OPENAI_API_KEY, or OPENAI_BASE_URL to another server'
-  return new ModelError('missing_key', problem)
 }

@@ -124,16 +124,11 @@ export function appliedSchemas(schema: JsonSchema, root: JsonSchema): JsonSchema
   ]
 }
 
-const MAX_BRANCHES = 2_000
-
 /** All schemas that apply to the same value: the given ones, their `$ref` targets and branches. Each once. */
 export function withBranches(schemas: Iterable<unknown>, root: JsonSchema): JsonSchema[] {
   const all = new Set([...schemas].filter(isRecord))
   // Schemas added during the loop are visited too.
-  for (const schema of all) {
-    if (all.size > MAX_BRANCHES) break
-    for (const branch of branchesOf(schema, root)) all.add(branch)
-  }
+  for (const schema of all) for (const branch of branchesOf(schema, root)) all.add(branch)
   return [...all]
 }
 

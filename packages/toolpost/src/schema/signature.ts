@@ -16,7 +16,7 @@ const MAX_TYPES = 300
 export function signatureOf(tool: { readonly name: string; readonly schema: object }): string {
   try {
     const schema = topOf(jsonSchemaOf(tool))
-    const parameters = new TypeWriter(schema).properties(schema, 0)
+    const parameters = typeWriter(schema).propertyTypes(schema, 0)
     return `${tool.name}(${parameters === '' && schema.additionalProperties !== false ? '…' : parameters})`
   } catch {
     return `${tool.name}(…)`
@@ -27,18 +27,18 @@ export function signatureOf(tool: { readonly name: string; readonly schema: obje
 export function requiredArguments(given: JsonSchema): string {
   const schema = topOf(given)
   const properties = propertiesOf(schema)
-  const writer = new TypeWriter(schema)
+  const { typeOf } = typeWriter(schema)
   return listed(requiredOf(schema), name => {
     const property = resolveRef(ownValue(properties, name), schema)
     const choices = isRecord(property) && Array.isArray(property.enum) ? property.enum : undefined
-    const kind = choices ? `one of ${listed(choices, plainText)}` : writer.type(property, MAX_NESTING)
+    const kind = choices ? `one of ${listed(choices, plainText)}` : typeOf(property, MAX_NESTING)
     return `${plainText(name)} (${kind})`
   })
 }
 
 /** A type in TypeScript's notation: `string | { room: string }`. */
 export function typeText(schema: JsonSchema, root: JsonSchema): string {
-  return new TypeWriter(root).type(schema, 0)
+  return typeWriter(root).typeOf(schema, 0)
 }
 
 /** The schema itself, or its target if the entire schema is a reference into its own definitions. */
@@ -48,42 +48,39 @@ function topOf(schema: JsonSchema): JsonSchema {
 }
 
 /** Writes types in TypeScript's notation, except that `integer` is kept distinct from `number`. */
-class TypeWriter {
-  readonly #root: JsonSchema
-  #typesLeft = MAX_TYPES
+function typeWriter(root: JsonSchema) {
+  let typesLeft = MAX_TYPES
 
-  constructor(root: JsonSchema) {
-    this.#root = root
-  }
-
-  type(given: unknown, nesting: number): string {
-    if (this.#typesLeft-- <= 0 || nesting > 2 * MAX_NESTING) return '…'
-    const schema = resolveRef(given, this.#root)
+  const typeOf = (given: unknown, nesting: number): string => {
+    if (typesLeft-- <= 0 || nesting > 2 * MAX_NESTING) return '…'
+    const schema = resolveRef(given, root)
     if (!isRecord(schema)) return 'any'
     const { enum: choices, const: constant, type, anyOf, oneOf = anyOf } = schema
     if (constant !== undefined) return literal(constant)
     if (Array.isArray(choices)) return union(choices, literal)
-    if (Array.isArray(oneOf)) return union(oneOf, branch => this.type(branch, nesting + 1))
-    if (Array.isArray(type)) return union(type, one => this.type({ ...schema, type: one }, nesting))
+    if (Array.isArray(oneOf)) return union(oneOf, branch => typeOf(branch, nesting + 1))
+    if (Array.isArray(type)) return union(type, one => typeOf({ ...schema, type: one }, nesting))
     if (type === 'array') {
-      const item = this.type(schema.items, nesting + 1)
+      const item = typeOf(schema.items, nesting + 1)
       return item.includes(' | ') ? `(${item})[]` : `${item}[]`
     }
     if (type === 'object') {
-      const properties = nesting >= MAX_NESTING ? '' : this.properties(schema, nesting + 1)
+      const properties = nesting >= MAX_NESTING ? '' : propertyTypes(schema, nesting + 1)
       return properties === '' ? 'object' : `{ ${properties} }`
     }
     return typeof type === 'string' ? plainText(type) : 'any'
   }
 
-  properties(schema: JsonSchema, nesting: number): string {
+  const propertyTypes = (schema: JsonSchema, nesting: number): string => {
     const properties = propertiesOf(schema)
     const required = new Set(requiredOf(schema))
     return listed(Object.keys(properties), name => {
       const shown = shortText(/^[\w$]+$/.test(name) ? name : JSON.stringify(name), MAX_LITERAL_CHARS)
-      return `${shown}${required.has(name) ? '' : '?'}: ${this.type(properties[name], nesting)}`
+      return `${shown}${required.has(name) ? '' : '?'}: ${typeOf(properties[name], nesting)}`
     })
   }
+
+  return { typeOf, propertyTypes }
 }
 
 function union(parts: readonly unknown[], textOf: (part: unknown) => string): string {

@@ -6,7 +6,6 @@ import { removeFromLogs } from '../logging/redact.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { isMissingPackage, toolpostVersion } from '../util/package-root.ts'
 import { describeThrown } from '../util/quietly.ts'
-import { SERVICE } from './names.ts'
 import { hasSdk, type OpenTelemetry, TRACER } from './open-telemetry.ts'
 
 /** All of them: if one is missing, the others usually are too. */
@@ -28,12 +27,16 @@ export interface TelemetryExport {
   close(): Promise<boolean>
 }
 
-/** Where to send traces or metrics, from OpenTelemetry's own environment variables; `undefined` if nowhere. */
-export function exportAddress(): string | undefined {
+/** Where to send traces or metrics, for people; `undefined` if nowhere. */
+export const exportAddress = () => addressFor('TRACES') ?? addressFor('METRICS')
+
+/** From OpenTelemetry's own environment variables. */
+function addressFor(signal: 'TRACES' | 'METRICS'): string | undefined {
   const { env } = process
-  if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return undefined
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: both, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = env
-  return both?.trim() || traces?.trim() || env.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT?.trim() || undefined
+  const isOff = env.OTEL_SDK_DISABLED?.toLowerCase() === 'true'
+  if (isOff || env[`OTEL_${signal}_EXPORTER`]?.trim() === 'none') return undefined
+  const own = env[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`]
+  return env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim() || own?.trim() || undefined
 }
 
 /** Registers an OpenTelemetry SDK that sends everything over OTLP/HTTP. Never rejects. */
@@ -80,9 +83,9 @@ type Sdk = Awaited<ReturnType<typeof loadSdk>>
 
 function register(sdk: Sdk, address: string, logger: Logger): TelemetryExport {
   // Both may throw on invalid environment variables; then nothing is registered.
-  const traces = isWanted('TRACES') ? new sdk.OTLPTraceExporter() : undefined
-  const metrics = isWanted('METRICS') ? new sdk.OTLPMetricExporter() : undefined
-  const own = { [SERVICE.name]: TRACER, [SERVICE.version]: toolpostVersion() }
+  const traces = addressFor('TRACES') ? new sdk.OTLPTraceExporter() : undefined
+  const metrics = addressFor('METRICS') ? new sdk.OTLPMetricExporter() : undefined
+  const own = { 'service.name': TRACER, 'service.version': toolpostVersion() }
   // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override our name and version.
   const resource = sdk
     .defaultResource()
@@ -110,12 +113,6 @@ function register(sdk: Sdk, address: string, logger: Logger): TelemetryExport {
       return isDone
     },
   }
-}
-
-function isWanted(signal: 'TRACES' | 'METRICS'): boolean {
-  if (process.env[`OTEL_${signal}_EXPORTER`]?.trim() === 'none') return false
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: both } = process.env
-  return Boolean(both?.trim() || process.env[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`]?.trim())
 }
 
 /** A collector that is down must be logged, without flooding the log. */

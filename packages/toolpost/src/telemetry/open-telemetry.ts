@@ -1,7 +1,11 @@
-import type { Attributes, Context, Span, TextMapGetter } from '@opentelemetry/api'
+import type { Context, Span, SpanOptions, TextMapGetter } from '@opentelemetry/api'
 import { safeText } from '../logging/safe-value.ts'
 import { ownValue } from '../util/guards.ts'
-import { ATTRIBUTE } from './names.ts'
+
+/*
+ * The names of spans and attributes follow OpenTelemetry's semantic conventions for generative AI and MCP, which are still in
+ * development: https://github.com/open-telemetry/semantic-conventions-genai
+ */
 
 /** OpenTelemetry's API: without a registered SDK, everything in it is a no-op. */
 export type OpenTelemetry = typeof import('@opentelemetry/api')
@@ -19,7 +23,7 @@ export function hasSdk(): boolean {
 }
 
 /** Loaded when traces are wanted; `undefined` if it is not installed. */
-export function loadOpenTelemetry(): Promise<OpenTelemetry | undefined> {
+export function loadApi(): Promise<OpenTelemetry | undefined> {
   return import('@opentelemetry/api').catch(() => undefined)
 }
 
@@ -54,13 +58,25 @@ export function putInto(
   propagation.inject(inside, meta)
 }
 
-/** Marks a span as failed. The message must be safe to show. */
-export function failSpan({ SpanStatusCode }: OpenTelemetry, span: Span, code: string, message: string): void {
-  span.setAttribute(ATTRIBUTE.errorType, code)
-  span.setStatus({ code: SpanStatusCode.ERROR, message: safeText(message, MAX_MESSAGE) })
+/** Runs work inside a new span, which ends with it. */
+export async function inSpan<T>(
+  { trace, context }: OpenTelemetry,
+  title: string,
+  options: SpanOptions,
+  parent: Context,
+  work: (span: Span, inside: Context) => Promise<T>,
+): Promise<T> {
+  const span = trace.getTracer(TRACER).startSpan(title, options, parent)
+  const inside = trace.setSpan(parent, span)
+  try {
+    return await context.with(inside, () => work(span, inside))
+  } finally {
+    span.end()
+  }
 }
 
-/** Drops undefined attributes. */
-export function attributes(given: Record<string, string | number | string[] | undefined>): Attributes {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Attributes
+/** Marks a span as failed. The message must be safe to show. */
+export function failSpan({ SpanStatusCode }: OpenTelemetry, span: Span, code: string, message: string): void {
+  span.setAttribute('error.type', code)
+  span.setStatus({ code: SpanStatusCode.ERROR, message: safeText(message, MAX_MESSAGE) })
 }

@@ -22,11 +22,9 @@ export function codeFor(tools: ToolManager): string {
   }
   const groups = Object.entries(types).map(([group, lines]) => `  ${JSON.stringify(group)}: {\n${lines}  }`)
   const template = readFileSync(join(packageRoot(), 'data', 'codegen.template.txt'), 'utf8')
-  const parts = new Map([
-    ['{{names}}', JSON.stringify(names, null, 2)],
-    ['{{types}}', groups.join('\n')],
-  ])
-  return template.replace(/\{\{\w+\}\}/g, part => parts.get(part) ?? part)
+  // The types first: descriptions are theirs, and the names come before them in the template.
+  const withTypes = template.replace('{{types}}', () => groups.join('\n'))
+  return withTypes.replace('{{names}}', () => JSON.stringify(names, null, 2))
 }
 
 /** With the description as a comment that its own text cannot close. */

@@ -1,27 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { brokerAddress, ConfigError, reportFailure, withoutCredentials } from '../config.ts'
-import { VERSION } from '../data.ts'
+import { aboutCommand } from '../data.ts'
 import { type DeviceDescription, describeDevices, startBroker, startHome } from './index.ts'
 import { GATEWAY_TYPES, PAYLOAD_TYPES } from './virtual-home.ts'
-
-const HELP = `zwave-home ${VERSION}: a local MQTT broker, optionally with a virtual Z-Wave home.
-
-Usage: zwave-home [--virtual-home] [options]
-
-  --virtual-home    simulate Z-Wave JS UI and its devices; without it, only the broker starts
-  --broker <url>    use this broker instead of starting one (with --virtual-home)
-  --port <number>   the broker's port (default: any free port)
-  --devices <file>  a JSON file describing the devices
-  --delay <ms>      how long a device takes to act (default: 10)
-  --topic <prefix>  the topic prefix (default: zwave)
-  --topics <type>   the gateway type: named, valueid or manual (default: named)
-  --payload <type>  the payload type: time-value, entire or raw (default: time-value)
-  --until-stdin-ends  stop when stdin closes
-  --version, --help
-
-When ready, prints one line of JSON to stdout: {"url":"mqtt://127.0.0.1:PORT"}.
-`
 
 const TEXT = { type: 'string' } as const
 const FLAG = { type: 'boolean' } as const
@@ -34,7 +16,6 @@ const OPTIONS = {
   topics: TEXT,
   payload: TEXT,
   'virtual-home': FLAG,
-  'until-stdin-ends': FLAG,
   version: FLAG,
   help: { ...FLAG, short: 'h' },
 } as const
@@ -43,12 +24,12 @@ main().catch(error => process.exit(reportFailure('zwave-home', error)))
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: OPTIONS })
-  if (values.help || values.version) return void process.stdout.write(values.help ? HELP : `${VERSION}\n`)
+  const about = aboutCommand('zwave-home', values)
+  if (about) return void process.stdout.write(about)
   const running = await start(values)
   const end = () => void running.close().finally(() => process.exit(0))
   process.once('SIGTERM', end)
   process.once('SIGINT', end)
-  if (values['until-stdin-ends']) process.stdin.once('end', end).resume()
   process.stdout.write(`${JSON.stringify({ url: withoutCredentials(running.url) })}\n`)
 }
 

@@ -2,15 +2,8 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { VirtualHome, type VirtualHomeOptions } from './virtual-home.ts'
 
-export {
-  DEFAULT_DEVICES,
-  type DeviceDescription,
-  type Drift,
-  describeDevices,
-  type SceneDescription,
-  type ValueDescription,
-  type VirtualDevice,
-} from './virtual-device.ts'
+export type { DeviceDescription, Drift, SceneDescription, ValueDescription } from './virtual-device.ts'
+export { DEFAULT_DEVICES, describeDevices, type VirtualDevice } from './virtual-device.ts'
 export { type ReceivedCommand, VirtualHome, type VirtualHomeOptions } from './virtual-home.ts'
 
 export interface HomeOptions extends Omit<VirtualHomeOptions, 'brokerUrl'> {

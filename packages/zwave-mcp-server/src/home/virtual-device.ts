@@ -1,14 +1,8 @@
 import { readData } from '../data.ts'
-import { LOCKED, MAX_ZWAVE_LEVEL, RESTORE_LEVEL, UNLOCKED } from '../zwave/device.ts'
+import { LEVELS } from '../zwave/device.ts'
 import { nodePath, type TopicStyle, valuePath } from '../zwave/topics.ts'
-import {
-  commandClassNumber,
-  isRecord,
-  type NodeStatus,
-  type Primitive,
-  STATUSES,
-  type ValueAddress,
-} from '../zwave/values.ts'
+import type { NodeStatus, Primitive, ValueAddress } from '../zwave/values.ts'
+import { commandClassNumber, isRecord, STATUSES } from '../zwave/values.ts'
 
 export interface DeviceDescription {
   readonly nodeId?: number
@@ -141,9 +135,9 @@ export class VirtualDevice {
   #meant({ type, commandClass: name, endpoint }: VirtualValue, wanted: Primitive): Primitive {
     if (type === 'boolean') return Boolean(wanted)
     if (name !== 'switch_multilevel') return Number(wanted)
-    const restored = this.#lastLevels.get(endpoint) ?? MAX_ZWAVE_LEVEL
-    const level = wanted === RESTORE_LEVEL ? restored : Math.round(Number(wanted))
-    const bounded = Math.max(0, Math.min(MAX_ZWAVE_LEVEL, level))
+    const restored = this.#lastLevels.get(endpoint) ?? LEVELS.full
+    const level = wanted === LEVELS.restore ? restored : Math.round(Number(wanted))
+    const bounded = Math.max(0, Math.min(LEVELS.full, level))
     if (bounded > 0) this.#lastLevels.set(endpoint, bounded)
     return bounded
   }
@@ -158,7 +152,7 @@ export function valueId({ commandClass: name, endpoint, property, key }: Virtual
 function valuesOf(description: ValueDescription, lastUpdate: number): VirtualValue[] {
   const { type, endpoint = 0, value, property = '', unit, mode, drift } = description
   const templates = home.types[`${type} ${unit}`] ?? home.types[type] ?? []
-  const lock = value === undefined ? undefined : value ? LOCKED : UNLOCKED
+  const lock = value === undefined ? undefined : value ? LEVELS.locked : LEVELS.unlocked
   return templates.map(template => {
     const given = template.property === 'mode' ? mode : type === 'lock' ? lock : value
     const own = { ...(unit && { unit }), ...(drift && { drift }), value: given ?? template.value }

@@ -2,16 +2,8 @@ import type { IClientPublishOptions, MqttClient } from 'mqtt'
 import { connectMqtt } from '../broker-connection.ts'
 import { clientTopic, parseTopic, sanitizeTopic, type TopicStyle } from '../zwave/topics.ts'
 import { isPrimitive, isRecord, type NodeStatus, type Primitive, parseJson } from '../zwave/values.ts'
-import {
-  CONTROLLER,
-  DEFAULT_DEVICES,
-  DEFAULT_SCENES,
-  type DeviceDescription,
-  type SceneDescription,
-  VirtualDevice,
-  type VirtualValue,
-  valueId,
-} from './virtual-device.ts'
+import type { DeviceDescription, SceneDescription, VirtualValue } from './virtual-device.ts'
+import { CONTROLLER, DEFAULT_DEVICES, DEFAULT_SCENES, VirtualDevice, valueId } from './virtual-device.ts'
 
 /** Gateway types: which topics values get. A manual gateway has only those configured by hand. */
 export const GATEWAY_TYPES = ['named', 'valueid', 'manual'] as const
@@ -257,7 +249,7 @@ export class VirtualHome {
 
   async #publish(topic: string, payload: unknown, options?: IClientPublishOptions): Promise<void> {
     const settings = { qos: 0, retain: this.#options.retain ?? true, ...options } as const
-    if (this.#client?.connected)
+    if (this.#client?.connected && !this.#client.disconnecting)
       await this.#client.publishAsync(`${this.#prefix}/${topic}`, JSON.stringify(payload) ?? '', settings)
   }
 }

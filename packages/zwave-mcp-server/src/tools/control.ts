@@ -1,29 +1,10 @@
-import {
-  type Actuator,
-  actuatorsOf,
-  fullName,
-  kindOf,
-  LOCKED,
-  MAX_ZWAVE_LEVEL,
-  RESTORE_LEVEL,
-  sayState,
-  shownState,
-  UNLOCKED,
-} from '../zwave/device.ts'
+import type { Actuator } from '../zwave/device.ts'
+import { actuatorsOf, fullName, kindOf, LEVELS, sayState, shownState } from '../zwave/device.ts'
 import type { Command, ZwaveNetwork } from '../zwave/network.ts'
 import type { Primitive, Scene } from '../zwave/values.ts'
 import { deviceToCommand, type Found, nameKey, whyNoCommands, whyUnreachable } from './find-device.ts'
-import {
-  type Arguments,
-  answer,
-  deviceFields,
-  listWords,
-  type RunTool,
-  refuse,
-  type ToolContext,
-  UNKNOWN_GATEWAY,
-  whyNotReady,
-} from './tool.ts'
+import type { Arguments, RunTool, ToolContext } from './tool.ts'
+import { answer, deviceFields, listWords, refuse, UNKNOWN_GATEWAY, whyNotReady } from './tool.ts'
 
 /** What to send, and which report confirms it. */
 export interface Order extends Pick<Command, 'state' | 'target' | 'value' | 'accepts'> {
@@ -64,7 +45,7 @@ export const controlLock: RunTool = async ({ deviceName, action }, context) => {
   if (!actuator) return refuse(`${fullName(device)} is not a lock.`)
   const unreachable = whyUnreachable(context.network, device)
   if (unreachable) return refuse(unreachable)
-  const [value, wanted] = action === 'unlock' ? [UNLOCKED, 'unlocked'] : [LOCKED, 'locked']
+  const [value, wanted] = action === 'unlock' ? [LEVELS.unlocked, 'unlocked'] : [LEVELS.locked, 'locked']
   const accepts = (reported: Primitive) => sayState('lock', reported) === wanted
   return control(context, found, { actuator, value, accepts, asked: { action } })
 }
@@ -155,11 +136,11 @@ function wishOf({ action, level }: Arguments, { kind }: Actuator): Pick<Order, '
   const on = action === 'on'
   if (action !== 'dim' && kind !== 'cover')
     return {
-      value: kind === 'dimmer' ? (on ? RESTORE_LEVEL : 0) : on,
+      value: kind === 'dimmer' ? (on ? LEVELS.restore : 0) : on,
       accepts: value => Boolean(value) === on,
     }
-  const full = on ? MAX_ZWAVE_LEVEL : 0
-  const wanted = action === 'dim' ? Math.min(Math.round(Number(level)), MAX_ZWAVE_LEVEL) : full
+  const full = on ? LEVELS.full : 0
+  const wanted = action === 'dim' ? Math.min(Math.round(Number(level)), LEVELS.full) : full
   return { value: wanted, accepts: value => value === wanted }
 }
 

@@ -114,15 +114,9 @@ function called(devices: readonly Device[], key: string): Device[] {
   const exact = devices.filter(device => nameKey(device.name) === key)
   if (exact.length > 0) return exact
   return devices.filter(({ name, location, nodeId, path }) => {
-    const places = location ? [`${name} `, `${name} in `, `${name} in the `].map(text => text + location) : []
-    const all = [
-      path,
-      `node ${nodeId}`,
-      `nodeID ${nodeId}`,
-      ...places,
-      ...(location ? [`${location} ${name}`] : []),
-    ]
-    return all.map(nameKey).includes(key)
+    const after = [`${name} `, `${name} in `, `${name} in the `].map(text => text + location)
+    const places = location ? [`${location} ${name}`, ...after] : []
+    return [path, `node ${nodeId}`, `nodeID ${nodeId}`, ...places].map(nameKey).includes(key)
   })
 }
 

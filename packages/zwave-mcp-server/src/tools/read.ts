@@ -1,16 +1,8 @@
 import { type Device, fullName, kindOf, type Reading, readingsOf } from '../zwave/device.ts'
 import { PROBE_MS } from '../zwave/network.ts'
 import { findDevice } from './find-device.ts'
-import {
-  answer,
-  deviceFields,
-  listWords,
-  type RunTool,
-  refuse,
-  type ToolContext,
-  UNKNOWN_GATEWAY,
-  whyNotReady,
-} from './tool.ts'
+import type { RunTool, ToolContext } from './tool.ts'
+import { answer, deviceFields, listWords, refuse, UNKNOWN_GATEWAY, whyNotReady } from './tool.ts'
 
 type AgedReading = ReturnType<typeof withAge>
 type Health = Awaited<ReturnType<typeof examine>>

@@ -1,12 +1,5 @@
-import {
-  type ActuatorKind,
-  CLASS_ORDER,
-  commandClass,
-  type DeviceValue,
-  describeReading,
-  type NodeStatus,
-  type Primitive,
-} from './values.ts'
+import type { ActuatorKind, DeviceValue, NodeStatus, Primitive } from './values.ts'
+import { CLASS_ORDER, commandClass, describeReading } from './values.ts'
 
 /** An immutable snapshot of a device, for the tools. */
 export interface Device {
@@ -49,13 +42,16 @@ export interface Reading {
   readonly time: number | null
 }
 
-/** Z-Wave levels are 0–99, people's 0–100. Every level but 99 survives the round trip. */
-export const MAX_ZWAVE_LEVEL = 99
-/** Tells a dimmer to restore the level it had before it was switched off. */
-export const RESTORE_LEVEL = 255
-/** The mode of a locked lock. 254 means unknown, anything below is some form of unlocked. */
-export const LOCKED = 255
-export const UNLOCKED = 0
+/** What certain numbers mean to Z-Wave devices. */
+export const LEVELS = {
+  /** Z-Wave levels are 0–99, people's 0–100. Every level but 99 survives the round trip. */
+  full: 99,
+  /** Tells a dimmer to restore the level it had before it was switched off. */
+  restore: 255,
+  /** The mode of a locked lock. 254 means unknown, anything below is some form of unlocked. */
+  locked: 255,
+  unlocked: 0,
+} as const
 
 /** What can be switched on a device, by endpoint. Locks come first, so that nothing else opens a door. */
 export function actuatorsOf(device: Device): Actuator[] {
@@ -113,14 +109,14 @@ export function readingsOf(device: Device): Reading[] {
 /** An actuator's state as data: percent, or true for on and locked. */
 export function shownState(kind: ActuatorKind, value: Primitive | undefined): Primitive | null {
   if (value === undefined) return null
-  if (kind === 'lock') return value === LOCKED
+  if (kind === 'lock') return value === LEVELS.locked
   return kind !== 'switch' && typeof value === 'number' ? toPercent(value) : value
 }
 
 /** An actuator's state as text. */
 export function sayState(kind: ActuatorKind, value: Primitive | undefined): string {
-  if (value === undefined || (kind === 'lock' && value === LOCKED - 1)) return 'unknown'
-  if (kind === 'lock') return value === LOCKED ? 'locked' : 'unlocked'
+  if (value === undefined || (kind === 'lock' && value === LEVELS.locked - 1)) return 'unknown'
+  if (kind === 'lock') return value === LEVELS.locked ? 'locked' : 'unlocked'
   const [full, none] = kind === 'cover' ? ['open', 'closed'] : ['on', 'off']
   if (kind === 'switch' || typeof value !== 'number') return value ? full : none
   const percent = toPercent(value)
@@ -129,5 +125,5 @@ export function sayState(kind: ActuatorKind, value: Primitive | undefined): stri
 }
 
 function toPercent(level: number): number {
-  return level >= MAX_ZWAVE_LEVEL ? 100 : level
+  return level >= LEVELS.full ? 100 : level
 }

@@ -5,19 +5,8 @@ import type { Device } from './device.ts'
 import { type ApiAnswer, Gateway } from './gateway.ts'
 import { DeviceRegistry, UNLISTED } from './registry.ts'
 import { addressKey, parseTopic, type Topic } from './topics.ts'
-import {
-  commandClassNumber,
-  type DeviceValue,
-  isRecord,
-  type Primitive,
-  parseJson,
-  parseNodes,
-  parsePayload,
-  parseScenes,
-  REFUSALS,
-  type Scene,
-  type ValueAddress,
-} from './values.ts'
+import type { DeviceValue, Primitive, Scene, ValueAddress } from './values.ts'
+import { commandClassNumber, parseJson, parseNodes, parsePayload, parseScenes, rejection } from './values.ts'
 
 /** A link to the broker that never queues: a message goes out now, once, or not at all. */
 export type BrokerLink = Pick<BrokerConnection, 'url' | 'state' | 'start' | 'publish' | 'answers' | 'close'>
@@ -64,8 +53,6 @@ const ARRIVAL_MAX_MS = 1_500
 const RELIST_MS = 10_000
 /** A list younger than this is not requested again. */
 const FRESH_MS = 500
-const IGNORED_WINDOW_MS = 10_000
-const MAX_IGNORED_IN_WINDOW = 20
 const NO_CONNECTION = { kind: 'not sent', cause: 'there is no connection to the MQTT broker' } as const
 const NO_ANSWER = { kind: 'not sent', cause: 'the MQTT broker does not answer' } as const
 
@@ -91,7 +78,8 @@ export class ZwaveNetwork {
   /** Whether the state of the home is in, so that no tool answers from half of it; at the latest from this time on. */
   #hasArrived = false
   #quietFrom = 0
-  #ignored = { window: 0, count: 0 }
+  /** Why messages were ignored so far. */
+  readonly #ignored = new Set<string>()
 
   constructor(options: NetworkOptions) {
     this.#options = options
@@ -302,13 +290,11 @@ export class ZwaveNetwork {
     return this.gateway.call('getNodes', ANSWER_MS)
   }
 
-  /** Logs what was ignored and why, rate-limited. */
+  /** Logs what was ignored; as a warning only the first for each reason. */
   #ignore({ topic, text: payload }: Message, reason: string): void {
-    const window = Math.floor(this.#now() / IGNORED_WINDOW_MS)
-    if (window !== this.#ignored.window) this.#ignored = { window, count: 0 }
-    this.#ignored.count += 1
-    if (this.#ignored.count <= MAX_IGNORED_IN_WINDOW)
-      this.#options.logger.warn({ topic, payload, reason }, 'ignored a message')
+    const level = this.#ignored.has(reason) ? 'debug' : 'warn'
+    this.#ignored.add(reason)
+    this.#options.logger[level]({ topic, payload, reason }, 'ignored a message')
   }
 }
 
@@ -325,6 +311,6 @@ function placeOf(deviceId: number, address: ValueAddress): string {
 function refusal(answer: ApiAnswer): CommandOutcome | undefined {
   if (answer.kind === 'not sent') return NO_CONNECTION
   if (answer.kind === 'failed') return { kind: 'refused', cause: answer.cause }
-  const cause = answer.kind === 'done' && isRecord(answer.result) && REFUSALS[String(answer.result.status)]
+  const cause = answer.kind === 'done' && rejection(answer.result)
   return cause ? { kind: 'refused', cause } : undefined
 }

@@ -1,15 +1,7 @@
 import type { Device } from './device.ts'
 import { addressKey, type NodeName, nodePath, topicPart } from './topics.ts'
-import {
-  cleanText,
-  type DeviceValue,
-  hasRightType,
-  type Node,
-  type NodeStatus,
-  type Payload,
-  parseStatus,
-  type ValueAddress,
-} from './values.ts'
+import type { DeviceValue, Node, NodeStatus, Payload, ValueAddress } from './values.ts'
+import { cleanText, hasRightType, parseStatus } from './values.ts'
 
 interface Entry {
   readonly id: number

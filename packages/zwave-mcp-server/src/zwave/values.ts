@@ -82,8 +82,11 @@ const { classes, units, refusals } = readData<{
 }>('command-classes.json')
 const classNames = new Map(Object.entries(classes).map(([name, { number }]) => [number, name]))
 export const CLASS_ORDER = Object.keys(classes)
-/** The statuses by which Z-Wave JS rejects a command; 255 and 254 mean success, 1 in progress. */
-export const REFUSALS = refusals
+
+/** Why Z-Wave JS rejected a command, from its answer; of the statuses, 255 and 254 mean success, 1 in progress. */
+export function rejection(answer: unknown): string | undefined {
+  return isRecord(answer) ? refusals[String(answer.status)] : undefined
+}
 
 export function commandClass(name: string): CommandClass | undefined {
   return Object.hasOwn(classes, name) ? classes[name] : undefined

@@ -1,7 +1,8 @@
 import { signatureOf } from '../../schema/signature.ts'
 import { grouped, isRecord } from '../../util/guards.ts'
+import { packageJson } from '../../util/package-root.ts'
 import { shortText } from '../../util/text.ts'
-import { defineTool, type Tool } from '../tool.ts'
+import { defineTool, type Tool, type ToolDefinition } from '../tool.ts'
 import type { ToolManager } from '../tool-manager.ts'
 import { searchOf } from './tool-search.ts'
 
@@ -13,48 +14,41 @@ export interface SearchToolsOptions {
   onFound?(tools: readonly Tool[]): void
 }
 
+/** Unless the call says so. */
 const FOUND = 5
 const MAX_FOUND = 20
-const MAX_STEPS = 10
 const MAX_DESCRIPTION = 300
 
 export const FIND_TOOLS = 'find_tools'
 export const CALL_TOOL = 'call_tool'
 
+let definitions: Record<string, Omit<ToolDefinition<object>, 'handler'>> | undefined
+
+/** One of the tools that models get besides those of the program and its servers: `data/model-tools.json`. */
+export function modelTool<Args extends object>(name: string, handler: (args: Args) => Promise<string>): Tool {
+  definitions ??= packageJson('data/model-tools.json')
+  return defineTool<Args>({ ...(definitions?.[name] as ToolDefinition<Args>), handler })
+}
+
 /** `find_tools` and `call_tool`, which replace thousands of tools: one finds them, the other calls what was found. */
 export function searchTools({ tools, among, onFound }: SearchToolsOptions): Tool[] {
-  const query = { type: 'string', description: 'What the tool should do, in a few words' } as const
-  const perStep = 'For a task that needs several tools: each step in a few words'
-  const steps = {
-    type: 'array',
-    items: { type: 'string' },
-    maxItems: MAX_STEPS,
-    description: perStep,
-  } as const
-  const perQuery = `How many for each; ${FOUND} if left out`
-  const limit = { type: 'integer', minimum: 1, maximum: MAX_FOUND, description: perQuery } as const
-  const findTools = defineTool({
-    name: FIND_TOOLS,
-    description:
-      'Finds tools by what they do. Most tools are not shown: before you say that something cannot be done, look here.',
-    schema: { type: 'object', properties: { query, steps, limit }, required: ['query'] },
-    readOnly: true,
-    handler: async ({ query, steps = [], limit = FOUND }) => {
-      const all = among()
-      const search = searchOf(tools)
-      const lists: Tool[][] = []
-      for (const each of [query, ...steps.slice(0, MAX_STEPS)])
-        lists.push(await search.search(each, { limit, among: all }))
-      const found = inTurn(lists).slice(0, MAX_FOUND)
-      onFound?.(found)
-      if (found.length > 0)
-        return `${found.length} of ${all.length} tools. Call one by its name, or with ${CALL_TOOL}:\n${linesOf(found)}`
-      const nearest = await search.nearest(query, { limit, among: all })
-      const rest = nearest.length > 0 ? `Closest matches:\n${linesOf(nearest)}` : available(all, tools)
-      return `No tool matches "${shortText(query, 100)}". ${rest}`
-    },
-  })
-  return [findTools, callTool]
+  type Wanted = { query: string; steps?: string[]; limit?: number }
+  const find = async ({ query, steps = [], limit = FOUND }: Wanted) => {
+    const all = among()
+    const search = searchOf(tools)
+    const lists: Tool[][] = []
+    for (const each of [query, ...steps]) lists.push(await search.search(each, { limit, among: all }))
+    const found = inTurn(lists).slice(0, MAX_FOUND)
+    onFound?.(found)
+    if (found.length > 0)
+      return `${found.length} of ${all.length} tools. Call one by its name, or with ${CALL_TOOL}:\n${linesOf(found)}`
+    const nearest = await search.nearest(query, { limit, among: all })
+    const rest = nearest.length > 0 ? `Closest matches:\n${linesOf(nearest)}` : available(all, tools)
+    return `No tool matches "${shortText(query, 100)}". ${rest}`
+  }
+  // Never invoked with a name: `innerCall` replaces such a call with the one inside it.
+  const call = () => Promise.reject(new Error('call_tool needs the name of a tool'))
+  return [modelTool(FIND_TOOLS, find), modelTool(CALL_TOOL, call)]
 }
 
 /** The first of each list, then the second of each, without repetitions. */
@@ -63,21 +57,6 @@ function inTurn(lists: readonly Tool[][]): Tool[] {
   const ranks = Array.from({ length: longest }, (_, rank) => lists.flatMap(list => list[rank] ?? []))
   return [...new Set(ranks.flat())]
 }
-
-/** Never invoked with a name: `innerCall` replaces such a call with the one inside it. */
-const callTool: Tool = defineTool({
-  name: CALL_TOOL,
-  description: 'Calls a tool that find_tools found.',
-  schema: {
-    type: 'object',
-    properties: {
-      name: { type: 'string', description: 'The name of the tool' },
-      arguments: { type: 'object', description: 'Its arguments' },
-    },
-    required: ['name'],
-  },
-  handler: () => Promise.reject(new Error('call_tool needs the name of a tool')),
-})
 
 /** The actual call: unwraps `call_tool`, so that everything else sees only the call of the inner tool. */
 export function innerCall<Call extends { name: string; args?: unknown }>(call: Call): Call {
