@@ -20,7 +20,7 @@ export function compose(interceptors: readonly Interceptor[], invoke: Chain): Ch
   if (interceptors.length === 0) return invoke
   const chain = interceptors.reduceRight<Chain>((inner, interceptor) => around(interceptor, inner), invoke)
   return context => {
-    context.enteredAt = context.services.clock.now()
+    context.enteredAt = context.stageEnd
     const answer = chain(context)
     return context.options.signal ? unlessCancelled(context, answer) : answer
   }

@@ -135,6 +135,12 @@ export class CallContext implements InvokeOptions {
     return rounded(this.services.clock.now() - this.startedAt)
   }
 
+  /** Now; if it is observed, when it left its latest stage, a moment ago. Reading the clock costs time. */
+  get stageEnd(): number {
+    const last = this.event?.stages?.at(-1)
+    return last ? this.startedAt + last.start_ms + last.duration_ms : this.services.clock.now()
+  }
+
   /** Notes when an observed call leaves a stage. */
   mark(name: string): void {
     if (this.event) this.services.observers.mark(this, name)
@@ -143,7 +149,7 @@ export class CallContext implements InvokeOptions {
   /** Counts the time since it reached the interceptors, if it has not left them yet, as a wait. */
   leaveInterceptors(): void {
     if (this.enteredAt === undefined || this.#leftAt !== undefined) return
-    this.#leftAt = this.services.clock.now()
+    this.#leftAt = this.stageEnd
     this.waitedMs += this.#leftAt - this.enteredAt
   }
 

@@ -80,8 +80,3 @@ export type ExecuteOptions = Pick<RunOptions, 'signal' | 'timeoutMs'>
 
 /** Who makes a call and how to reach them. */
 export type CallerOptions = Pick<RunOptions, 'origin' | 'caller' | 'conversation' | 'meta' | keyof Caller>
-
-export function callerOptions(options: CallerOptions): CallerOptions {
-  const { origin, caller, conversation, meta, peer, ask, sample, roots, onLog, onTask } = options
-  return { origin, caller, conversation, meta, peer, ask, sample, roots, onLog, onTask }
-}
