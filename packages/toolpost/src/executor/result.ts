@@ -2,6 +2,7 @@ import { types } from 'node:util'
 import type { ToolResult, ToolSuccess } from '../call/tool-result.ts'
 import { plainCopy } from '../logging/plain-value.ts'
 import { ToolOutput } from '../tools/tool-output.ts'
+import { rounded } from '../util/clock.ts'
 import { isObjectLike, isRecord } from '../util/guards.ts'
 import type { CallContext } from './context.ts'
 import type { Failure } from './failure.ts'
@@ -10,11 +11,12 @@ import type { Failure } from './failure.ts'
 export function resultOf(context: CallContext, failure: Failure | undefined, value?: unknown): ToolResult {
   context.mark('invoke')
   if (failure) return failureResult(failure, context)
-  const { name, elapsedMs, startedAt, deadlineAt } = context
-  const result: ToolSuccess = { success: true, result: value, tool_name: name, execution_time_ms: elapsedMs }
+  const { name, stageEnd, startedAt, deadlineAt } = context
+  const execution_time_ms = rounded(stageEnd - startedAt)
+  const result: ToolSuccess = { success: true, result: value, tool_name: name, execution_time_ms }
   context.result = result
   if (isObjectLike(value)) takeApart(value, result, context)
-  const lateMs = startedAt + elapsedMs - deadlineAt
+  const lateMs = stageEnd - deadlineAt
   if (lateMs >= 1) {
     const deadline = `missed by ${Math.round(lateMs)} ms: the tool blocked the event loop`
     result.diagnosis = { deadline }

@@ -138,6 +138,7 @@ function createLimit(name: string, options: LimitOptions, clock: Clock) {
   return {
     /** Why there is no token now. */
     noToken(): Refusal | undefined {
+      if (perMinute === NO_LIMIT) return undefined
       const missingMs = Math.max(0, fullAt - clock.now())
       const retryAfterMs = rounded(missingMs + tokenMs - MINUTE_MS)
       if (retryAfterMs <= 0) return undefined
@@ -146,7 +147,7 @@ function createLimit(name: string, options: LimitOptions, clock: Clock) {
     },
 
     spendToken(): void {
-      fullAt = Math.max(fullAt, clock.now()) + tokenMs
+      if (perMinute !== NO_LIMIT) fullAt = Math.max(fullAt, clock.now()) + tokenMs
     },
 
     /** For a call that did not run after all. */
