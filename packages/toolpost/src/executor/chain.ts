@@ -45,6 +45,7 @@ function around(interceptor: Interceptor, inner: Chain): Chain {
   }
   return context => {
     let passed: Promise<ToolResult> | undefined
+    let hasReturned = false
     let isAnswered = false
     let misuse: ToolResult | undefined
     const next: Next = () => {
@@ -53,7 +54,8 @@ function around(interceptor: Interceptor, inner: Chain): Chain {
         misuse = mistake(context, `next() was called ${isAnswered ? 'after the answer' : 'twice'}`)
         return Promise.resolve(misuse)
       }
-      context.mark(name)
+      // One that passes the call on at once is no stage.
+      if (hasReturned) context.mark(name)
       passed = inner(context)
       return passed
     }
@@ -63,6 +65,7 @@ function around(interceptor: Interceptor, inner: Chain): Chain {
     } catch (error) {
       answer = Promise.reject(error)
     }
+    hasReturned = true
     // Many only pass most calls on.
     if (passed && answer === passed && !misuse) return answer
     const ended = (result: ToolResult) => {

@@ -149,8 +149,9 @@ export class CallContext implements InvokeOptions {
   /** Counts the time since it reached the interceptors, if it has not left them yet, as a wait. */
   leaveInterceptors(): void {
     if (this.enteredAt === undefined || this.#leftAt !== undefined) return
-    this.#leftAt = this.stageEnd
+    this.#leftAt = this.services.clock.now()
     this.waitedMs += this.#leftAt - this.enteredAt
+    if (this.#leftAt - this.stageEnd >= 1) this.mark('interceptors')
   }
 
   /** Runs `work` until it settles, its time is up or the call is cancelled; resolves to what `settle` makes of that. */

@@ -285,16 +285,25 @@ describe('observers', () => {
     ])
   })
 
-  it('are told the stages, which follow each other, with each interceptor under its name', async () => {
-    const { executor } = setUp(tool('t'))
+  it('are told the stages, which follow each other, with each interceptor that waits under its name', async () => {
+    const { clock, tools } = setUp(tool('t'))
+    let busyMs = 0
+    const busy = { ...clock, now: () => clock.now() + busyMs }
+    const executor = new ToolExecutor(tools, { clock: busy })
     const ended: CallEvent[] = []
     executor.observe(event => event.result && ended.push(event))
+    executor.use((_, next) => next())
     executor.use(async function first(_, next) {
+      await clock.advance(5)
+      return next()
+    })
+    executor.use((_, next) => {
+      busyMs = 5
       return next()
     })
     await executor.run({ name: 't' })
     const stages = ended[0]?.stages ?? []
-    expect(stages.map(({ name }) => name)).toEqual(['find', 'fit', 'first', 'invoke'])
+    expect(stages.map(({ name }) => name)).toEqual(['find', 'fit', 'first', 'interceptors', 'invoke'])
     for (const [index, { start_ms }] of stages.entries()) {
       const before = stages[index - 1]
       expect(start_ms).toBeCloseTo(before ? before.start_ms + before.duration_ms : 0, 3)

@@ -16,7 +16,7 @@ export interface CallEvent {
   caller?: string | undefined
   /** When it began, in milliseconds since 1970. */
   startedAt: number
-  /** Where its time went so far: finding the tool, fitting the arguments, an interceptor until it went on, invoking the tool. */
+  /** Where its time went so far: finding the tool, fitting the arguments, interceptors that waited, invoking the tool. */
   stages?: { name: string; start_ms: number; duration_ms: number }[] | undefined
   /** When it has ended: what interceptors recorded about it, and its result. */
   notes?: Readonly<Record<string, unknown>> | undefined
