@@ -177,7 +177,8 @@ export function createDurable(options: DurableOptions): Durable {
     const limitMs = given.timeoutMs ?? maxTimeoutMs ?? timeoutMs ?? executor.timeoutMsOf(name, {})
     let deadline: AbortSignal | undefined
     for (let now: runs.RunRow | undefined = row; now; ) {
-      const result = now.ended_at && runs.resultOf(now)
+      // What is read late may be about an attempt that was refused before.
+      const result = now.ended_at && now.attempt >= row.attempt && runs.resultOf(now)
       if (result) return result
       if (now.state === 'running' && now.progress) given.onProgress?.(now.progress)
       deadline = now.state === 'approval' ? undefined : (deadline ?? AbortSignal.timeout(limitMs + GRACE_MS))

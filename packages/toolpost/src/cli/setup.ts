@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { hasDatabase } from '../history/database.ts'
 import type { ServerConfig } from '../project/config.ts'
-import { addServer as add, ConfigEditor } from '../project/edit-config.ts'
+import { addServer as add, editConfig } from '../project/edit-config.ts'
 import { stateFolder } from '../project/local-state.ts'
 import { knownPrograms } from '../project/other-programs.ts'
 import { programServers, resolveConfig } from '../project/resolve.ts'
@@ -14,7 +14,7 @@ import { counted, print, say } from './terminal.ts'
 
 /** `toolpost init`: writes a toolpost.json with a history and the servers of other programs on this machine. */
 export async function writeConfig({ options, flags }: Context): Promise<number> {
-  const editor = await ConfigEditor.open(options.config)
+  const editor = await editConfig(options.config)
   const { file, folder } = editor
   if (!editor.isNew) throw new UsageError(`${file} exists; \`toolpost add\` adds a server to it`)
   const included: string[] = []
@@ -94,7 +94,7 @@ function pairs(words: readonly string[], flag: string, separator: string): Recor
 
 /** `toolpost remove NAME`: removes an MCP server from the configuration. */
 export async function removeServer({ options, words: [name] }: Context<[string]>): Promise<number> {
-  const editor = await ConfigEditor.open(options.config)
+  const editor = await editConfig(options.config)
   if (editor.get(['mcpServers', name]) === undefined)
     throw new UsageError(`${editor.file} has no server '${name}' under mcpServers`)
   editor.set(['mcpServers', name], undefined)

@@ -69,9 +69,9 @@ export class Events {
       source.on('approval', soon('approvals', this.#state.approvals)),
       source.on('voice', () => this.#publish('voice', { available: source.voice() !== undefined })),
       source.on('timer', data => this.#publish('timer', data as TimerEvent)),
-      source.onDurable?.(change => {
+      source.on('durable', change => {
         if (change.type === 'run') this.#publish('run', shortRun(change.run))
-      }) ?? (() => {}),
+      }),
     )
   }
 

@@ -11,34 +11,34 @@ import { commandsOf, trust } from './trust.ts'
 
 const EMPTY = '{\n  "$schema": "./node_modules/toolpost/toolpost.schema.json"\n}\n'
 
-/** Edits the text of a configuration in place: comments, order and all other lines stay as they were written. */
-export const ConfigEditor = {
-  /** Opens the given file, or `toolpost.json` here; a missing one is started empty. Rejects with a ConfigError if it is not JSON. */
-  async open(given: string = DEFAULT_CONFIG_FILE) {
-    const before = readText(given)
-    let text = before ?? EMPTY
-    const source = configSource(given, text)
-    if (!isRecord(source.value)) throw source.error({ path: [], problem: 'must be an object' })
-    const file = resolve(given)
-    const isNew = before === undefined
-    return {
-      file,
-      isNew,
-      folder: dirname(file),
-      get: (path: ConfigPath) => valueAt(configSource(file, text).value, path),
-      set(path: ConfigPath, value: unknown): void {
-        const tabSize = /^( +)\S/m.exec(text)?.[1]?.length ?? 2
-        const formattingOptions = { tabSize, insertSpaces: !/^\t/m.test(text), eol: '\n' }
-        text = applyEdits(text, modify(text, [...path], value, { formattingOptions }))
-      },
-      /** Atomic: a watcher never reads a half-written file. */
-      async save(): Promise<void> {
-        const draft = `${file}.${process.pid}.tmp`
-        await writeFile(draft, text, { mode: isNew ? 0o600 : (await stat(file)).mode })
-        await rename(draft, file)
-      },
-    }
-  },
+/**
+ * Edits the text of a configuration, `toolpost.json` here by default, in place: comments, order and all other lines stay as they
+ * were written. A missing file is started empty. Rejects with a ConfigError if it is not JSON.
+ */
+export async function editConfig(given: string = DEFAULT_CONFIG_FILE) {
+  const before = readText(given)
+  let text = before ?? EMPTY
+  const source = configSource(given, text)
+  if (!isRecord(source.value)) throw source.error({ path: [], problem: 'must be an object' })
+  const file = resolve(given)
+  const isNew = before === undefined
+  return {
+    file,
+    isNew,
+    folder: dirname(file),
+    get: (path: ConfigPath) => valueAt(configSource(file, text).value, path),
+    set(path: ConfigPath, value: unknown): void {
+      const tabSize = /^( +)\S/m.exec(text)?.[1]?.length ?? 2
+      const formattingOptions = { tabSize, insertSpaces: !/^\t/m.test(text), eol: '\n' }
+      text = applyEdits(text, modify(text, [...path], value, { formattingOptions }))
+    },
+    /** Atomic: a watcher never reads a half-written file. */
+    async save(): Promise<void> {
+      const draft = `${file}.${process.pid}.tmp`
+      await writeFile(draft, text, { mode: isNew ? 0o600 : (await stat(file)).mode })
+      await rename(draft, file)
+    },
+  }
 }
 
 interface AddServerOptions extends Record<'check' | 'replace', boolean> {
@@ -50,7 +50,7 @@ interface AddServerOptions extends Record<'check' | 'replace', boolean> {
 
 /** Tries a server, and adds it to the configuration if it works. Rejects with a ConfigError if the entry is invalid. */
 export async function addServer({ name, check, replace, signal, ...options }: AddServerOptions) {
-  const editor = await ConfigEditor.open(options.file)
+  const editor = await editConfig(options.file)
   const { file } = editor
   if (editor.get(['mcpServers', name]) !== undefined && !replace) return { outcome: 'taken', file } as const
   const { entry } = normaliseServer(options.entry)

@@ -79,7 +79,7 @@ export type Project = ReturnType<typeof createProject>
 export function createProject(resolved: ResolvedConfig, options: ProjectOptions) {
   const closing = new AbortController()
   const context = createContext(resolved, options, closing.signal)
-  const { configuration, executor, logger, listeners, say, report, tell } = context
+  const { configuration, executor, logger, listeners, report, tell } = context
   const { tools } = executor
   const control = createControl(context, server => {
     const found = status().servers.find(({ name }) => name === server)
@@ -96,22 +96,19 @@ export function createProject(resolved: ResolvedConfig, options: ProjectOptions)
   for (const interceptor of [...(options.inside ?? []), servers.startingServers]) executor.use(interceptor)
   const { waitForTool: waitForServerTool } = servers
   const durable = durableRuns({ ...context, approvals, waitForTool: waitForServerTool }, options.durable)
-  const onVoice = () => tell('voice', voice?.status() ?? [])
-  const { voice: open } = options
-  const voice =
-    open && projectVoice(() => open(project as never, { onChange: onVoice, onNotice: say }), onVoice)
+  const voice = projectVoice(context, () => project)
   const history = projectHistory(context)
   const timers = projectTimers(context)
   const configured: Part = { prepare: (after, before) => replaceTools(after, before, tools) }
   /** In the order in which they apply a configuration and close: control and voice first, so that no new work starts. */
   const all = [control, configured, model, voice, configuration, durable, servers, history, timers]
-  const parts = new Set<Part>([...all.filter(part => part !== undefined), { close: closeIsolated }])
+  const parts = new Set<Part>([...all, { close: closeIsolated }])
 
   const status = (): ProjectStatus => ({
     servers: servers.status().map(each => control.withBreaker(each)),
     problem: servers.problem(),
     model: model.chosen(),
-    voice: voice?.status() ?? [],
+    voice: voice.status(),
     history: history.api.history()?.status(),
     durable: durable.status(),
   })
@@ -164,11 +161,11 @@ export function createProject(resolved: ResolvedConfig, options: ProjectOptions)
     /** Starts everything in parallel. Resolves when nothing is still starting; never rejects. */
     async start(): Promise<void> {
       timers.start()
-      await Promise.all([ready(), model.api.model().catch(() => {}), voice?.start()])
+      await Promise.all([ready(), model.api.model().catch(() => {}), voice.start()])
     },
     /** Speech to text, if it is available now. It is closed first, so that it stops listening while calls in flight finish. */
-    voice: () => voice?.input(),
-    closeVoice: async (how?: CloseOptions) => voice?.close(how),
+    voice: () => voice.input(),
+    closeVoice: voice.close,
     async restart(server: string): Promise<void> {
       await servers.restart(server)
       control.resetBreaker(server)

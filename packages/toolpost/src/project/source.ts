@@ -28,17 +28,12 @@ export type ConfigSource = ReturnType<typeof configSource>
 export function configSource(file: string, given: string, path = resolve(file), isIncluded = false) {
   const text = given.replace(/^\ufeff/, '')
   const at = (offset: number) => {
-    const { line, column } = positionIn(text, offset)
-    return `${file}:${line}:${column}`
+    const lines = text.slice(0, offset).split('\n')
+    return `${file}:${lines.length}:${(lines.at(-1) ?? '').length + 1}`
   }
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    const problem = jsonProblem(text, SYNTAX)
-    if (problem) throw new ConfigError(at(problem.offset), '', `is not JSON: ${problem.words}`)
-    value = jsonc.parse(text, [], SYNTAX)
-  }
+  const malformed = (words: string, offset: number) =>
+    new ConfigError(at(offset), '', `is not JSON: ${words}`)
+  const value = parseJson(text, malformed)
   return {
     file,
     path,
@@ -62,22 +57,18 @@ export function placeOf(path: ConfigPath): string {
   return path.map(String).reduce(joinPlace, '')
 }
 
-/** Why a text is not JSON, and where it breaks; `undefined` if it is JSON. */
-function jsonProblem(text: string, options?: jsonc.ParseOptions) {
+/** The value of a JSON text, in which comments and trailing commas are allowed. */
+function parseJson(text: string, malformed: (words: string, offset: number) => ConfigError): unknown {
   const errors: jsonc.ParseError[] = []
+  let value: unknown
   try {
-    jsonc.parseTree(text, errors, options)
+    value = jsonc.parse(text, errors, SYNTAX)
   } catch {
     // The parser is recursive.
-    return { words: 'nested too deeply', offset: 0 }
+    throw malformed('nested too deeply', 0)
   }
-  const [{ error, offset } = {}] = errors
-  if (error === undefined || offset === undefined) return undefined
-  const words = jsonc.printParseErrorCode(error).replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
-  return { words: words.toLowerCase(), offset }
-}
-
-function positionIn(text: string, offset: number): { line: number; column: number } {
-  const before = text.slice(0, offset)
-  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
+  const [first] = errors
+  if (!first) return value
+  const words = jsonc.printParseErrorCode(first.error).replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
+  throw malformed(words.toLowerCase(), first.offset)
 }

@@ -1,6 +1,6 @@
 import { installedFile } from '../util/package-root.ts'
 import { describeThrown } from '../util/quietly.ts'
-import type { CloseOptions } from './configuration.ts'
+import type { CloseOptions, ProjectContext } from './configuration.ts'
 
 type Transcription = { text: string } | { problem: string }
 
@@ -32,16 +32,25 @@ export function missingVoice(): string | undefined {
 export const startInstalledVoice: StartVoice<unknown> = async (project, events) =>
   (await import(VOICE_PACKAGE)).startVoice({ project, ...events })
 
-/** The voice gateway of a project, started when it is first needed. */
-export function projectVoice(open: () => Promise<VoiceGateway>, onChange: () => void) {
+/** The voice gateway of a project, if it has one: started when it is first needed. */
+export function projectVoice({ options, say, tell }: ProjectContext, project: () => unknown) {
+  const { voice: open } = options
   let gateway: VoiceGateway | undefined
   let isClosed = false
   let starting: Promise<void> | undefined
   /** What there is to say instead of its parts. */
   let state: VoicePart | undefined = { name: 'voice', state: 'starting', text: 'still starting' }
-  const begin = async () => {
+  /** Its parts, except those that the rest of the project reports as well. */
+  const status = (): VoicePart[] => {
+    if (!open) return []
+    return state
+      ? [state]
+      : (gateway?.status() ?? []).filter(({ name }) => !['tools', 'model'].includes(name))
+  }
+  const onChange = () => tell('voice', status())
+  const begin = async (start: StartVoice<never>) => {
     try {
-      gateway = await open()
+      gateway = await start(project() as never, { onChange, onNotice: say })
       if (isClosed) return await gateway.close()
       onChange()
       await gateway.ready()
@@ -52,15 +61,13 @@ export function projectVoice(open: () => Promise<VoiceGateway>, onChange: () => 
     onChange()
   }
   return {
+    status,
     input: (): VoiceInput | undefined => (isClosed ? undefined : gateway),
     /** Resolves when every part is ready or missing. Never rejects. */
-    start(): Promise<void> {
-      starting ??= begin()
-      return starting
+    async start(): Promise<void> {
+      if (open) starting ??= begin(open)
+      await starting
     },
-    /** Its parts, except those that the rest of the project reports as well. */
-    status: (): VoicePart[] =>
-      state ? [state] : (gateway?.status() ?? []).filter(({ name }) => !['tools', 'model'].includes(name)),
     async close(options?: CloseOptions): Promise<void> {
       isClosed = true
       await gateway?.close(options)

@@ -51,11 +51,8 @@ export function durableRuns(parts: DurableParts, settings: DurableSettings = {})
   const { config, file } = configuration.current
   const { mcpServers = {} } = config
   const { tools } = executor
-  const {
-    tools: named = [],
-    servers = {},
-    ...configured
-  } = config.durable === true ? {} : config.durable || {}
+  const wanted = config.durable === true ? {} : config.durable || {}
+  const { tools: named = [], servers = {}, ...configured } = wanted
   let starting: Promise<void> | undefined
   let created: Promise<engine.Durable> | undefined
   let durable: engine.Durable | undefined
@@ -136,17 +133,16 @@ export function durableRuns(parts: DurableParts, settings: DurableSettings = {})
 
   /** Registers what others offer now, and this process does not have itself, as ordinary tools. */
   function updateRemotes(): void {
-    const serverOf = (pool: string) => (Object.hasOwn(mcpServers, pool) ? `${pool}-pool` : pool)
-    const same = ({ name, fingerprint: print }: engine.PublishedTool) => `${name}\0${print}`
-    const known = new Set(own().map(same))
-    const offers = (created && durable?.offers())?.filter(({ tool }) => !known.has(same(tool))) ?? []
-    const missing = new Map(offers.map(offer => [`${serverOf(offer.pool)}\0${offer.tool.name}`, offer]))
+    const definitionOf = ({ name, fingerprint: print }: engine.PublishedTool) => `${name}\0${print}`
+    const nameOf = ({ pool, tool }: engine.OfferedTool) => `${pool}\0${tool.name}`
+    const here = new Set(own().map(definitionOf))
+    const offers = (created && durable?.offers())?.filter(({ tool }) => !here.has(definitionOf(tool))) ?? []
+    const missing = new Map(offers.map(offer => [nameOf(offer), offer]))
     const gone = tools.getTools().filter(tool => {
-      const { server, name } = tools.originOf(tool) ?? {}
-      const before = offerOf(tool)?.tool
-      const now = before && missing.get(`${server}\0${name}`)?.tool
-      if (now && now.fingerprint === before.fingerprint) return !missing.delete(`${server}\0${name}`)
-      return before !== undefined
+      const before = offerOf(tool)
+      const now = before && missing.get(nameOf(before))
+      const isSame = now && now.tool.fingerprint === before.tool.fingerprint
+      return before && !(isSame && missing.delete(nameOf(before)))
     })
     tools.removeAll(gone.map(({ name }) => name))
     for (const offer of missing.values()) {
@@ -154,7 +150,8 @@ export function durableRuns(parts: DurableParts, settings: DurableSettings = {})
       const invoke = () =>
         Promise.reject(new Error('the tool runs on a worker: call it through the executor'))
       const tool = { ...definition, invoke, offer }
-      tools.addMcpTools([tool], { server: serverOf(offer.pool), order: ORDER })
+      const server = Object.hasOwn(mcpServers, offer.pool) ? `${offer.pool}-pool` : offer.pool
+      tools.addMcpTools([tool], { server, order: ORDER })
     }
   }
 
@@ -197,10 +194,11 @@ export function durableRuns(parts: DurableParts, settings: DurableSettings = {})
 
     /** Starts the call of a run again, on behalf of the new caller; `undefined` if there is no such run. */
     async again(id: string, options: RunOptions): Promise<Accepted | undefined> {
-      const { call, options: given = {} } = (await runs.durable.callOf(id)) ?? {}
-      const { timeoutMs, repair, pool } = given
-      const as = (tool: string) => ({ ...call, name: runs.nameOf({ tool, pool }) })
-      return call && runs.accept(as(call.name), { timeoutMs, repair, ...options })
+      const known = await runs.durable.callOf(id)
+      if (!known) return undefined
+      const { timeoutMs, repair, pool } = known.options
+      const name = runs.nameOf({ tool: known.call.name, pool })
+      return runs.accept({ ...known.call, name }, { timeoutMs, repair, ...options })
     },
 
     /** The name of a run's tool in this process. */
@@ -228,11 +226,9 @@ export function durableRuns(parts: DurableParts, settings: DurableSettings = {})
 
   /** `undefined` if they are off or were not started. */
   const current = () => created && runs
-  const onDurable = (listener: (change: engine.DurableChange) => void) =>
-    parts.listeners.on('durable', listener)
   return {
     /** Of the project. */
-    api: { durable: current, startDurable: start, closeDurable: close, isAlwaysDurable: isNamed, onDurable },
+    api: { durable: current, startDurable: start, closeDurable: close, isAlwaysDurable: isNamed },
     close,
     status(): engine.DurableStatus | undefined {
       if (problem !== undefined) return { state: 'failed', text: problem }
