@@ -14,7 +14,7 @@ import {
 } from 'lucide-react'
 import { type ComponentType, Suspense } from 'react'
 import { useLive } from './api/events.ts'
-import { useApprovals, useHasRuns, useQuestions, useServers } from './api/queries.ts'
+import { useHasRuns, useNeeds } from './api/queries.ts'
 import { Connection, TokenPrompt } from './connection.tsx'
 import { Palette, usePaletteKeys } from './palette.tsx'
 import { useParts } from './router.ts'
@@ -98,13 +98,8 @@ function Views() {
 
 /** How many things wait for a person, and how many servers are in trouble, by place. */
 function useCounts(): Record<string, number> {
-  const approvals = useApprovals().data?.length ?? 0
-  const questions = useQuestions().data?.length ?? 0
-  const servers = useServers().data ?? []
-  const broken = servers.filter(
-    ({ state }) => state === 'failed' || state === 'needs_login' || state === 'lost',
-  )
-  return { approvals: approvals + questions, servers: broken.length }
+  const { approvals, questions, broken } = useNeeds()
+  return { approvals: approvals.length + questions.length, servers: broken.length }
 }
 
 function SideBar() {

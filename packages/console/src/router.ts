@@ -37,7 +37,8 @@ export function useQueryParams(): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(useAddress()[1]))
 }
 
-function decoded(part: string): string {
+/** Decodes a part of the address; returns it unchanged if it is malformed. */
+export function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {

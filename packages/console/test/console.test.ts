@@ -190,7 +190,6 @@ describe.runIf(hasBrowser)('the console', { timeout: 60_000 }, () => {
       .getByRole('alert')
       .getByText(/command not found/)
       .waitFor()
-    await page.getByRole('tab', { name: 'JSON of another program' }).click()
     const pasted = { mcpServers: { mine: { command: process.execPath, args: [everything, 'stdio'] } } }
     await page.getByRole('textbox', { name: 'JSON' }).fill(JSON.stringify(pasted))
     await page.getByRole('button', { name: 'Test and add' }).click()

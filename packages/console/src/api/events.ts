@@ -1,6 +1,7 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import type { CallRecord, GatewayEvents } from 'toolpost/gateway'
 import { create } from 'zustand'
+import { parsedJson } from '../text/json-text.ts'
 import { oneLine } from '../text/visible-text.ts'
 import { announce } from '../ui/toast.tsx'
 import { ApiError, isRecord, request } from './http.ts'
@@ -55,11 +56,6 @@ export function enterToken(token: string): void {
 /** Runs for the lifetime of the page. */
 export async function followGateway(): Promise<never> {
   let failures = 0
-  let lastEventId: string | undefined
-  const take = (event: EventSourceMessage) => {
-    lastEventId = event.id ?? lastEventId
-    handleEvent(event)
-  }
   // A token that was replaced ends the stream, whose next request then asks for the new one.
   queryClient.getQueryCache().subscribe(event => {
     if (event.type !== 'updated' || event.action.type !== 'error') return
@@ -69,15 +65,12 @@ export async function followGateway(): Promise<never> {
   for (;;) {
     stream = new AbortController()
     try {
-      const response = await request('/api/events', {
-        signal: stream.signal,
-        ...(lastEventId !== undefined && { headers: { 'last-event-id': lastEventId } }),
-      })
+      const response = await request('/api/events', { signal: stream.signal })
       failures = 0
       // The stream begins with the running calls; the rest was missed while there was no connection.
       useLive.setState(({ ended }) => ({ connection: { state: 'open' }, running: {}, ended: ended + 1 }))
       void queryClient.invalidateQueries()
-      await readEvents(response, take, SILENCE_MS)
+      await readEvents(response, handleEvent, SILENCE_MS)
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) {
         if (adoptOfferedToken()) continue
@@ -126,12 +119,8 @@ export async function readEvents(
 
 /** The data of an event; empty if it is not a JSON object. */
 export function dataOf(event: EventSourceMessage): Record<string, unknown> {
-  try {
-    const data: unknown = JSON.parse(event.data)
-    return isRecord(data) ? data : {}
-  } catch {
-    return {}
-  }
+  const data = parsedJson(event.data)?.value
+  return isRecord(data) ? data : {}
 }
 
 function handleEvent(event: EventSourceMessage): void {

@@ -1,3 +1,5 @@
+import type { Prompt, Resource, ResourceTemplateType } from '@modelcontextprotocol/client'
+import type { QuestionAnswer } from 'toolpost'
 import type {
   CallPage,
   CallRecord,
@@ -7,6 +9,8 @@ import type {
   ToolInfo,
   ToolResult,
 } from 'toolpost/gateway'
+import type { Decision, PinChange } from 'toolpost/interceptors'
+import type { LoggedMessage } from 'toolpost/mcp'
 import { ApiError, isAbort, isRecord, messageOf, queryOf, request, requestJson } from './http.ts'
 
 /* The routes of the gateway, one function each. */
@@ -86,32 +90,15 @@ export const keptResult = async (handle: string) =>
   (await request(path('results', handle.replace('result://', '')))).blob()
 
 /** The decision about a waiting call: for this one only, or for later ones too. */
-export interface ApprovalDecision {
-  decision: 'approve' | 'deny'
-  remember?: 'session' | 'always' | undefined
-  /** What a remembered decision covers; the tool if left out. */
-  scope?: 'server' | undefined
-}
+export type ApprovalDecision = Pick<Decision, 'remember' | 'scope'> & { decision: 'approve' | 'deny' }
 
 export const decideApproval = (id: string, body: ApprovalDecision) => request(path('approvals', id), { body })
 
-/** The answer to a tool's question. */
-export interface QuestionAnswer {
-  action: 'accept' | 'decline' | 'cancel'
-  content?: unknown
-}
-
 export const answerQuestion = (id: string, body: QuestionAnswer) => request(path('questions', id), { body })
 
-/** A tool whose definition is no longer the accepted one; `text` is the difference. */
-export interface ChangedTool {
-  server: string
-  tool: string
-  text: string
-}
-
+/** Tools whose definition is no longer the accepted one; `text` is the difference. */
 export const listChangedTools = async () =>
-  (await requestJson<{ changes: ChangedTool[] }>('/api/pins')).changes
+  (await requestJson<{ changes: (PinChange & { text: string })[] }>('/api/pins')).changes
 export const acceptChangedTools = (server: string) => request('/api/pins/accept', { body: { server } })
 
 export const changeServer = (name: string, verb: 'restart' | 'stop' | 'start') =>
@@ -139,35 +126,13 @@ export interface FoundServer extends NewServer {
 export const foundServers = async () =>
   (await requestJson<{ servers: FoundServer[] }>('/api/servers/found')).servers
 
-/** A JSON-RPC message of a server's connection; a large one is shortened. */
-export interface ServerMessage {
-  seq: number
-  /** ISO 8601. */
-  time: string
-  direction: 'sent' | 'received'
-  kind: 'request' | 'response' | 'error' | 'notification'
-  method?: string
-  id?: string | number
-  duration_ms?: number
-  bytes: number
-  message: unknown
-}
-
-/** The messages after the one with the number `after`. */
+/** The JSON-RPC messages of a server's connection after the one with the number `after`. */
 export const serverMessages = async (name: string, after: number) =>
-  (await requestJson<{ messages: ServerMessage[] }>(`${path('servers', name, 'messages')}?after=${after}`))
+  (await requestJson<{ messages: LoggedMessage[] }>(`${path('servers', name, 'messages')}?after=${after}`))
     .messages
 
 /** A resource, a resource template or a prompt, as its server describes it. */
-export interface Offer {
-  name: string
-  title?: string
-  description?: string
-  uri?: string
-  uriTemplate?: string
-  mimeType?: string
-  arguments?: { name: string; description?: string; required?: boolean }[]
-}
+export type Offer = Pick<Prompt, 'name'> & Partial<Resource & ResourceTemplateType & Prompt>
 
 export const listOffers = (server: string) =>
   requestJson<Record<'resources' | 'templates' | 'prompts', Offer[]>>(path('servers', server, 'offers'))

@@ -1,3 +1,5 @@
+import { decoded } from '../router.ts'
+
 const KEY = 'toolpost.token'
 
 /** From the last link; used only if the stored token is refused, because a link can come from anybody. */
@@ -14,12 +16,7 @@ export function takeTokenFromAddress(): void {
 
 function tokenIn(hash: string): string | undefined {
   const [, token] = /^#\/?token=(.+)$/.exec(hash) ?? []
-  if (token === undefined) return undefined
-  try {
-    return decodeURIComponent(token)
-  } catch {
-    return token
-  }
+  return token && decoded(token)
 }
 
 /** Whether there was one to use instead. */

@@ -95,7 +95,7 @@ function fieldCount(root: JsonSchema): number {
   return countOf(root)
 }
 
-/** An optional boolean gets three choices; few distinct values get checkboxes; long text gets a larger field. */
+/** An optional boolean gets three choices; long text gets a larger field. */
 export function formLayout(schema: JsonSchema, depth = 0): Record<string, unknown> {
   const layout: Record<string, unknown> = {}
   if (depth > 6) return layout
@@ -107,10 +107,8 @@ export function formLayout(schema: JsonSchema, depth = 0): Record<string, unknow
 }
 
 function fieldLayout(name: string, property: JsonSchema, isRequired: boolean, depth: number): object {
-  const { type, items } = property
+  const { type } = property
   if (type === 'boolean' && !isRequired && property.default === undefined) return { 'ui:widget': 'select' }
-  if (type === 'array' && property.uniqueItems === true && isRecord(items) && (items.enum || items.oneOf))
-    return { 'ui:widget': 'checkboxes' }
   const isFree = type === 'string' && !property.enum && !property.format && !property.pattern
   if (isFree && LONG_TEXT.test(name) && !(Number(property.maxLength) <= 100))
     return { 'ui:widget': 'textarea' }

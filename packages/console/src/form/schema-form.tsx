@@ -11,8 +11,8 @@ interface Props {
   args: unknown
   /** Titles are for people; a call needs names. */
   labels?: 'names' | 'titles'
-  onChange: (args: unknown) => void
-  onSubmit: (args: unknown) => void
+  onChange: (args: Record<string, unknown>) => void
+  onSubmit: (args: Record<string, unknown>) => void
 }
 
 /** The gateway validates; here it only matters which of several alternatives a value is. */

@@ -15,6 +15,7 @@ import type {
 import { ADDITIONAL_PROPERTY_FLAG, canExpand, getInputProps } from '@rjsf/utils'
 import { Plus } from 'lucide-react'
 import { isValidElement, type ReactNode, useEffect, useState } from 'react'
+import { parsedJson } from '../text/json-text.ts'
 import { oneLine, visibleText } from '../text/visible-text.ts'
 import { Button, IconButton } from '../ui/controls.tsx'
 import { Select } from '../ui/select.tsx'
@@ -218,9 +219,10 @@ function CheckboxWidget({ id, value, onChange, label, schema, registry }: Widget
 }
 
 /** Values may be of any type, so a choice is known by its place. */
-function SelectWidget({ id, value, options, onChange, label, required, multiple }: WidgetProps) {
+function SelectWidget(props: WidgetProps) {
+  const { id, value, options, onChange, label, required, multiple } = props
   const choices = options.enumOptions ?? []
-  if (multiple) return <CheckboxesWidget {...({ id, value, options, onChange } as WidgetProps)} />
+  if (multiple) return <Checkboxes {...props} />
   // Which of several schemas a value follows: one of them always applies.
   const isAlternative = /__(?:any|one)of_select$/.test(id)
   const at = choices.findIndex(choice => JSON.stringify(choice.value) === JSON.stringify(value))
@@ -239,25 +241,25 @@ function SelectWidget({ id, value, options, onChange, label, required, multiple 
   )
 }
 
-function CheckboxesWidget({ id, value, options, onChange }: WidgetProps) {
+/** Several of some distinct values. */
+function Checkboxes({ id, value, options, onChange }: WidgetProps) {
   const chosen: unknown[] = Array.isArray(value) ? value : []
   return (
     <div className="flex flex-wrap gap-x-4 gap-y-1" id={id}>
-      {(options.enumOptions ?? []).map(choice => (
-        <label key={String(choice.label)} className="row">
-          <input
-            type="checkbox"
-            className="size-4 accent-accent"
-            checked={chosen.includes(choice.value)}
-            onChange={event =>
-              onChange(
-                event.target.checked ? [...chosen, choice.value] : chosen.filter(one => one !== choice.value),
-              )
-            }
-          />
-          {oneLine(String(choice.label), 100)}
-        </label>
-      ))}
+      {(options.enumOptions ?? []).map(choice => {
+        const others = chosen.filter(one => one !== choice.value)
+        return (
+          <label key={String(choice.label)} className="row">
+            <input
+              type="checkbox"
+              className="size-4 accent-accent"
+              checked={others.length < chosen.length}
+              onChange={event => onChange(event.target.checked ? [...others, choice.value] : others)}
+            />
+            {oneLine(String(choice.label), 100)}
+          </label>
+        )
+      })}
     </div>
   )
 }
@@ -269,7 +271,7 @@ export const NOT_JSON = 'data-not-json'
 export function JsonField({ id, schema, formData, fieldPathId, onChange }: FieldProps) {
   const isFixed = 'const' in schema
   const [text, setText] = useState(() => (formData === undefined ? '' : JSON.stringify(formData, null, 2)))
-  const isWrong = text.trim() !== '' && parsed(text) === undefined
+  const isWrong = text.trim() !== '' && parsedJson(text) === undefined
   const isGiven = JSON.stringify(formData) === JSON.stringify(schema.const)
   useEffect(() => {
     if (isFixed && !isGiven) onChange(schema.const, fieldPathId.path)
@@ -288,20 +290,12 @@ export function JsonField({ id, schema, formData, fieldPathId, onChange }: Field
         {...(isWrong && { [NOT_JSON]: '' })}
         onChange={event => {
           setText(event.target.value)
-          onChange(parsed(event.target.value)?.value, fieldPathId.path)
+          onChange(parsedJson(event.target.value)?.value, fieldPathId.path)
         }}
       />
       {isWrong && <p className="text-xs text-bad">This is not valid JSON. Put text in double quotes.</p>}
     </>
   )
-}
-
-function parsed(text: string): { value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) as unknown }
-  } catch {
-    return undefined
-  }
 }
 
 export const templates: Partial<TemplatesType> = {
@@ -318,5 +312,4 @@ export const widgets: RegistryWidgetsType = {
   TextareaWidget: TextAreaWidget,
   CheckboxWidget,
   SelectWidget,
-  CheckboxesWidget,
 }

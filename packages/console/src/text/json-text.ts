@@ -50,3 +50,12 @@ export function jsonText(value: unknown, limit: number, indent = 2): string {
   const { value: copied } = boundedCopy(value, limit * VALUE_ROOM)
   return clipped(JSON.stringify(copied, null, indent) ?? 'nothing', limit)
 }
+
+/** The value of a JSON text; `undefined` if it is none. */
+export function parsedJson(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown }
+  } catch {
+    return undefined
+  }
+}

@@ -1,5 +1,7 @@
+import type { ReactNode } from 'react'
 import type { Progress as ProgressOf } from 'toolpost/gateway'
 import { oneLine } from '../text/visible-text.ts'
+import { Spinner, useNow } from './controls.tsx'
 
 /** What a tool says about its progress; nothing if it says nothing. */
 export function Progress({ progress, label }: { progress: ProgressOf | undefined; label: string }) {
@@ -25,6 +27,29 @@ export function Progress({ progress, label }: { progress: ProgressOf | undefined
           .filter(Boolean)
           .join(' · ')}
       </p>
+    </div>
+  )
+}
+
+interface RunningProps {
+  startedAt: number
+  progress: ProgressOf | undefined
+  children?: ReactNode
+}
+
+/** A call under way: for how long, and its progress. */
+export function Running({ startedAt, progress, children }: RunningProps) {
+  const seconds = Math.max(0, useNow(100) - startedAt) / 1_000
+  return (
+    <div className="flex flex-col gap-2">
+      <div className="row">
+        <Spinner label="Running" />
+        <span className="tabular-nums text-muted" aria-hidden="true">
+          {seconds.toFixed(1)} s
+        </span>
+        {children}
+      </div>
+      <Progress progress={progress} label="Progress of the call" />
     </div>
   )
 }

@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
 import { isRecord } from '../api/http.ts'
-import { jsonText } from '../text/json-text.ts'
+import { jsonText, parsedJson } from '../text/json-text.ts'
 import { clipped, oneLine } from '../text/visible-text.ts'
 import { CodeBlock, CopyButton } from './code.tsx'
 import { ScrollBox } from './controls.tsx'
@@ -38,12 +38,7 @@ function viewsOf(value: unknown, label: string): Tab[] {
 }
 
 function jsonIn(text: string): unknown {
-  if (text.length > MAX_JSON || !/^\s*[[{]/.test(text)) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return text.length <= MAX_JSON && /^\s*[[{]/.test(text) ? parsedJson(text)?.value : undefined
 }
 
 interface TableData {

@@ -1,7 +1,7 @@
 import { CircleCheck, type LucideIcon, MessageSquare, Plug, TriangleAlert, Wrench } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { CallRecord, ServerStatus } from 'toolpost/gateway'
-import { useApprovals, useModel, useQuestions, useServers, useTools } from '../api/queries.ts'
+import { useModel, useNeeds, useServers, useTools } from '../api/queries.ts'
 import { go, hrefTo } from '../router.ts'
 import { callWords } from '../text/call-words.ts'
 import { counted, durationText } from '../text/figures.ts'
@@ -38,15 +38,9 @@ export function HomeView() {
 }
 
 function Health({ servers }: { servers: readonly ServerStatus[] }) {
-  const { data: approvals = [] } = useApprovals()
-  const { data: questions = [] } = useQuestions()
+  const { approvals, questions, broken } = useNeeds()
   const { data: tools } = useTools()
   const { data: model } = useModel()
-  const broken = servers.filter(
-    ({ state, breaker }) =>
-      (state !== 'ready' && state !== 'starting' && state !== 'closed') ||
-      (breaker !== undefined && breaker.state !== 'closed'),
-  )
   const waiting = approvals.length + questions.length
   const isWell = broken.length + waiting === 0
   const Icon = isWell ? CircleCheck : TriangleAlert

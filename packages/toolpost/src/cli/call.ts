@@ -15,7 +15,8 @@ export async function callTool(context: Context<[string, string[]]>): Promise<nu
   const { flags } = context
   const [tool, words] = context.words
   const timeoutMs = timeoutOf(flags)
-  const { args, repair } = parseArguments(words[0] === '-' ? [await unlessStopped(standardInput())] : words)
+  const input = async () => (await import('node:stream/consumers')).text(process.stdin)
+  const { args, repair } = parseArguments(words[0] === '-' ? [await unlessStopped(input())] : words)
   const source = await openSource(context)
   const name = await unlessStopped(source.nameOf(tool, timeoutMs))
   const progress = progressLine()
@@ -59,14 +60,6 @@ function parseArguments(words: readonly string[]): { args: unknown; repair: bool
     args.set(key, before === undefined ? value : [before, value].flat())
   }
   return { args: Object.fromEntries(args), repair: true }
-}
-
-let input: Promise<string> | undefined
-
-/** Read once, even if the call is made again in this process. */
-function standardInput(): Promise<string> {
-  input ??= import('node:stream/consumers').then(({ text }) => text(process.stdin))
-  return input
 }
 
 /** `toolpost tools [NAME]`: lists the tools, those of a server, or one tool with an example. */

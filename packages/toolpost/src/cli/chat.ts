@@ -13,9 +13,8 @@ export async function chat(context: Context<[string?]>): Promise<number> {
   const [question] = words
   const empty = new UsageError('The question is empty: toolpost chat "what time is it"')
   if (question?.trim() === '') throw empty
-  const isAlone = context.isAlone || Boolean(flags.timeout ?? flags.model)
   const model = { wanted: flags.model as string | undefined, isRequired: true }
-  const source = await openSource({ ...context, isAlone }, { model })
+  const source = await openSource(context, { model, isAlone: Boolean(flags.timeout ?? flags.model) })
   const { name, why } = await unlessStopped(source.model()).catch(error => {
     // An unavailable model counts as a mistake in the command line or the configuration.
     throw error instanceof ModelError ? new UsageError(error.message) : error
@@ -26,8 +25,7 @@ export async function chat(context: Context<[string?]>): Promise<number> {
   if (isConversation) say(`${modelLine}\nCtrl-C stops an answer; /quit leaves.\n`)
   else if (process.stderr.isTTY && !flags.json) say(modelLine)
   if (question !== undefined) return answer(question, stop.signal, asking())
-  // In parallel with the first question.
-  if (isConversation) void source.ready()
+  if (isConversation) source.prepare()
   const codes = await converse(answer, isConversation)
   if (isConversation) return stop.signal.aborted ? EXIT.failed : EXIT.ok
   if (codes.length === 0) throw stop.signal.aborted ? new Stopped() : empty

@@ -11,21 +11,17 @@ import { asking, say } from './terminal.ts'
 
 type Switch = 'json' | 'run' | 'failed' | 'cassette' | 'cancel' | 'voice' | 'worker' | 'stdio' | 'fromHistory'
 type Value = 'timeout' | 'key' | 'search' | 'out' | 'host' | 'port' | 'token' | 'url' | 'record' | 'replay'
-type Filter = 'tool' | 'since' | 'limit' | 'remember' | 'repeat' | 'min' | 'html'
+type Filter = 'config' | 'logLevel' | 'tool' | 'since' | 'limit' | 'remember' | 'repeat' | 'min' | 'html'
 
 /** The options of all commands; `model` is a list for `eval`. */
 export type Flags = { [Name in Value | Filter]?: string } & {
-  [Name in Switch | 'new' | 'logout' | 'browser' | 'check' | 'force' | 'trust']?: boolean
+  [Name in Switch | 'yes' | 'new' | 'logout' | 'browser' | 'check' | 'force' | 'trust']?: boolean
 } & { allowHost?: string[]; env?: string[]; header?: string[]; model?: string | string[] }
 
 /** What a command gets. */
 export interface Context<Words = unknown> {
   words: Words
   flags: Flags
-  /** `--yes` approves the commands of the configuration. */
-  options: { config?: string; logLevel?: string; yes?: boolean }
-  /** No running gateway is to be used. */
-  isAlone: boolean
   /** Opens the project, which is closed after the command. Rejects, before anything runs, if the configuration is wrong. */
   open(settings?: ProjectSettings): Promise<Project>
   project?: Project
@@ -42,7 +38,7 @@ export async function openContext(
   context: Context,
   { startsNothing, ...settings }: ProjectSettings = {},
 ): Promise<Project> {
-  const { config: file, logLevel, yes } = context.options
+  const { config: file, logLevel, yes } = context.flags
   // A short-lived command runs its own durable calls only.
   const durable = { role: 'worker', concurrency: 0 } as const
   const logger = (config: ToolpostConfig) => stderrLogger(levelFrom(logLevel, config))

@@ -45,20 +45,15 @@ const ENDS_ITSELF = /^(call|chat|up|serve|worker)$/
 let isStillSending = false
 
 /** Runs a command. Its project is closed afterwards: no process is left behind, even when stopped. */
-async function run(name: string, words: unknown, flags: Flags, isAlone = false): Promise<number> {
+async function run(name: string, words: unknown, flags: Flags): Promise<number> {
   const context: Context = {
     words,
     flags,
-    options: program.opts(),
-    isAlone,
     open: async settings => (await import('./context.ts')).openContext(context, settings),
   }
   try {
     const code = Promise.resolve((await COMMANDS[name]?.())?.(context as Context<never>) ?? EXIT.usage)
     return await (ENDS_ITSELF.test(name) ? code : unlessStopped(code))
-  } catch (error) {
-    if (isAlone || (error as Error | undefined)?.name !== 'NoGateway') throw error
-    return await run(name, words, flags, true)
   } finally {
     await context.project?.close()
     if ((await context.telemetry?.close()) === false) isStillSending = true
@@ -89,7 +84,7 @@ function addCommands(only?: string): void {
     const command = program.command(what).description(does)
     command.showHelpAfterError(`(see toolpost ${name} --help)`)
     command.action(async (...given) => {
-      process.exitCode = await run(name, given.slice(0, -2), given.at(-2) as Flags)
+      process.exitCode = await run(name, given.slice(0, -2), command.optsWithGlobals())
     })
     for (const argument of command.registeredArguments)
       if (argument.name().includes('|')) argument.choices(argument.name().split('|'))
@@ -132,8 +127,7 @@ async function main(words: string[]): Promise<void> {
 }
 
 /** Mistakes in the command line, the configuration or a file; anything else is a defect of ours. */
-const EXPECTED =
-  /^(Stopped|UsageError|NoGateway|ConfigError|CassetteError|GatewayError|FilterError|HistoryError)$/
+const EXPECTED = /^(Stopped|UsageError|ConfigError|CassetteError|GatewayError|FilterError|HistoryError)$/
 
 function report(error: unknown): number {
   // Commander has already reported what is wrong; help and version are not errors.

@@ -29,10 +29,9 @@ export async function listCalls({ open, words, flags }: Context<[string?, string
   const file = historyFile(await open({ startsNothing: true }))
   if (action === 'show' && !id) throw new UsageError('Which call? `toolpost calls` lists them with their ids')
   if (file === undefined) throw new UsageError("Calls are not kept: 'history' is false in the configuration")
-  const all = { limit: MAX_SEARCHED }
-  const usual = action === 'export' ? MAX_SEARCHED : '20'
+  const usual = action === undefined ? '20' : MAX_SEARCHED
   const outcome = flags.failed ? 'failed' : undefined
-  const query = parseQuery(id === undefined ? { tool, since, outcome, q, limit: limit ?? usual } : all)
+  const query = parseQuery({ tool, since, outcome, q, limit: limit ?? usual })
   const history = existsSync(file) ? new History({ file, onNotice: say }) : undefined
   try {
     const found = history ? (await history.list(query)).calls : []
@@ -77,7 +76,7 @@ function rowOf(call: StoredCall): Record<string, string> {
 export async function decideApprovals({ open, words, flags }: Context<[string?, string?]>): Promise<number> {
   const [decision, id] = words
   const { file, config } = await open({ startsNothing: true })
-  const gateway = runningGateway(file, chosenToken(config) || undefined)
+  const gateway = await runningGateway(file, chosenToken(config) || undefined)
   const missing = 'No gateway runs in this folder, or it has another token: start it with `toolpost up`'
   if (!gateway) throw new UsageError(missing)
   if (decision !== undefined && !id) throw new UsageError('Which approval? `toolpost approvals` lists them')
@@ -93,26 +92,25 @@ export async function decideApprovals({ open, words, flags }: Context<[string?, 
   return EXIT.ok
 }
 
-/** `toolpost pins [accept [server]]`: what servers changed about their tools, of the running gateway if there is one. */
-export async function showPins({ open, options, ...given }: Context<[string?, string?]>): Promise<number> {
-  const [action, server] = given.words
-  if (action !== undefined && action !== 'accept')
-    throw new UsageError(`invalid action '${action}'; expected accept`)
+/** `toolpost pins [show|accept] [server]`: what servers changed about their tools, of the running gateway if there is one. */
+export async function showPins({ open, words, flags }: Context<[string?, string?]>): Promise<number> {
+  const [action = 'show', server] = words
   const project = await open()
-  const gateway = runningGateway(options.config)
+  const gateway = await runningGateway(flags.config)
   if (!gateway) await project.ready()
-  type Answer = { changes: PinChange[] }
-  const seen = (await gateway?.ask<Answer>('/api/pins'))?.changes ?? project.pins.changes()
+  const fromGateway = async (path: string, body?: object) =>
+    (await gateway?.ask<{ changes: PinChange[] }>(path, body))?.changes
+  const seen = (await fromGateway('/api/pins')) ?? project.pins.changes()
   const changed = [...new Set(seen.map(change => change.server))]
   const known = [...changed, ...Object.keys(project.config.mcpServers ?? {})]
   if (server !== undefined && !known.includes(server))
     throw new UsageError(`No server '${server}'; servers with changes: ${changed.join(', ') || 'none'}`)
   const accept = async () =>
-    (await gateway?.ask<Answer>('/api/pins/accept', { server }))?.changes ?? project.pins.accept(server)
-  const changes = action ? await accept() : seen
-  if (given.flags.json) return printJson(changes)
+    (await fromGateway('/api/pins/accept', { server })) ?? project.pins.accept(server)
+  const changes = action === 'accept' ? await accept() : seen
+  if (flags.json) return printJson(changes)
   for (const change of changes) print(changeText(change))
-  if (action) say(`Accepted ${counted(changes.length, 'change')}.`)
+  if (action === 'accept') say(`Accepted ${counted(changes.length, 'change')}.`)
   else if (changes.length === 0) say('All tools are defined as they were accepted.')
   else say('To accept: toolpost pins accept [server]')
   return EXIT.ok

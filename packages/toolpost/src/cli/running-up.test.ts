@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -82,5 +82,22 @@ describe('a command beside a running `toolpost up` of the same configuration', (
   it('does not use one with another configuration', async () => {
     writeFileSync(join(cwd, 'other.json'), JSON.stringify({ model: 'offline', history: false }))
     expect(await run('--config', 'other.json', 'call', 'get-sum', 'a=2', 'b=3')).toMatchObject({ code: 1 })
+  }, 60_000)
+
+  it('runs on its own if the one that was there no longer listens', async () => {
+    const folder = join(cwd, 'gone')
+    mkdirSync(join(folder, '.toolpost'), { recursive: true })
+    const config = join(folder, 'toolpost.json')
+    writeFileSync(config, '{}')
+    const note = { url: 'http://127.0.0.1:9/', pid: process.pid, config }
+    writeFileSync(join(folder, '.toolpost', 'gateway.json'), JSON.stringify(note))
+    const there = { cwd: folder, env: { TOOLPOST_TOKEN: '' } }
+    expect(await toolpost(['call', 'echo', 'x=1'], there)).toEqual({
+      code: 0,
+      out: '{"echo":{"x":"1"}}\n',
+      err: '',
+    })
+    const { code, err } = await toolpost(['approvals'], there)
+    expect([code, err]).toEqual([2, expect.stringContaining('No gateway runs in this folder')])
   }, 60_000)
 })

@@ -13,8 +13,8 @@ import { EXIT, stop, UsageError } from './process.ts'
 import { counted, print, say } from './terminal.ts'
 
 /** `toolpost init`: writes a toolpost.json with a history and the servers of other programs on this machine. */
-export async function writeConfig({ options, flags }: Context): Promise<number> {
-  const editor = await editConfig(options.config)
+export async function writeConfig({ flags }: Context): Promise<number> {
+  const editor = await editConfig(flags.config)
   const { file, folder } = editor
   if (!editor.isNew) throw new UsageError(`${file} exists; \`toolpost add\` adds a server to it`)
   const included: string[] = []
@@ -48,12 +48,12 @@ export async function writeConfig({ options, flags }: Context): Promise<number> 
 }
 
 /** `toolpost add NAME -- command…` or `--url …`: tries an MCP server, and adds it to the configuration if it works. */
-export async function addServer({ options, words, flags }: Context<[string, string[]]>): Promise<number> {
+export async function addServer({ words, flags }: Context<[string, string[]]>): Promise<number> {
   const [name, command] = words
   const { check = true, force: replace = false } = flags
   const entry = { ...entryFrom(command, flags), ...(flags.trust && { trust: true }) }
   if (check) say(`Trying '${name}' …`)
-  const added = await add({ file: options.config, name, entry, check, replace, signal: stop.signal })
+  const added = await add({ file: flags.config, name, entry, check, replace, signal: stop.signal })
   if (added.outcome === 'taken')
     throw new UsageError(`${added.file} already has a server '${name}'; use --force to replace it`)
   if (added.outcome === 'failed') {
@@ -93,8 +93,8 @@ function pairs(words: readonly string[], flag: string, separator: string): Recor
 }
 
 /** `toolpost remove NAME`: removes an MCP server from the configuration. */
-export async function removeServer({ options, words: [name] }: Context<[string]>): Promise<number> {
-  const editor = await editConfig(options.config)
+export async function removeServer({ flags, words: [name] }: Context<[string]>): Promise<number> {
+  const editor = await editConfig(flags.config)
   if (editor.get(['mcpServers', name]) === undefined)
     throw new UsageError(`${editor.file} has no server '${name}' under mcpServers`)
   editor.set(['mcpServers', name], undefined)

@@ -48,10 +48,13 @@ export const isNamed = (given: string) => (tool: ToolInfo) =>
   [tool.name, `${tool.source}__${tool.name}`, `${tool.source}.${tool.name}`].includes(given)
 
 /** Whoever wants to see the log, or another model, wants it from this process. */
-export async function openSource(context: Context, settings?: ProjectSettings): Promise<Source> {
-  const { isAlone, options } = context
-  const gateway = isAlone || options.logLevel !== undefined ? undefined : runningGateway(options.config)
-  return gateway ? remoteSource(gateway) : localSource(await context.open(settings))
+export async function openSource(
+  { flags, open }: Context,
+  { isAlone = false, ...settings }: ProjectSettings & { isAlone?: boolean } = {},
+): Promise<Source> {
+  const isOwn = isAlone || flags.logLevel !== undefined
+  const gateway = isOwn ? undefined : await runningGateway(flags.config)
+  return gateway ? remoteSource(gateway) : localSource(await open(settings))
 }
 
 /** Its calls are recorded once the answer is printed, if there is a history. */
@@ -93,11 +96,12 @@ async function localSource(project: Project) {
       return answer
     },
     model: (): Promise<ModelInfo> => project.model(),
-    ready: (): unknown => project.ready(),
+    /** Starts the servers while the first question is typed. */
+    prepare: () => void project.ready(),
   }
 }
 
-/** The running gateway. Rejects with NoGateway if it does not answer. */
+/** The running gateway. */
 function remoteSource(gateway: GatewayClient): Source {
   let conversation: string | undefined
   /** Waits for the named server, or else for all of them within the limit. */
@@ -133,9 +137,7 @@ function remoteSource(gateway: GatewayClient): Source {
       const unwatch = watch(gateway, { origin: 'cli', tool: name, id, ask, onProgress })
       const path = `/api/tools/${encodeURIComponent(name)}/call`
       const asked = gateway.request(path, { body, signal: stop.signal, headers }).finally(unwatch)
-      const answer = await asked.catch(error => {
-        if (error instanceof NoGateway) throw error
-      })
+      const answer = await asked.catch(() => undefined)
       const { tool_call_id: _, ...result } = answer?.body ?? {}
       if (typeof result.success === 'boolean') return result
       if (answer) throw new UsageError(result.error ?? `the gateway answered ${answer.status}`)
@@ -170,7 +172,7 @@ function remoteSource(gateway: GatewayClient): Source {
       return { ...end, stopReason: end.stopReason, results, iterations: end.iterations ?? 1 }
     },
     model: () => gateway.ask<ModelInfo>('/api/model'),
-    ready: () => {},
+    prepare: () => {},
   }
 }
 
@@ -213,16 +215,11 @@ function watch(gateway: GatewayClient, own: Own): () => void {
   }
 }
 
-/** Nothing was sent: no gateway listens there. */
-class NoGateway extends UsageError {
-  override name = 'NoGateway'
-}
-
 /** The `toolpost up` that runs this configuration, if there is one and its token is known without reading the file. */
-export function runningGateway(
+export async function runningGateway(
   config = 'toolpost.json',
   chosen = process.env.TOOLPOST_TOKEN,
-): GatewayClient | undefined {
+): Promise<GatewayClient | undefined> {
   const file = resolve(config)
   const running = runningIn(stateFolder(file))
   if (running?.config !== file) return undefined
@@ -230,7 +227,13 @@ export function runningGateway(
   // A token is sent only to the gateway that it belongs to: the note may come from somebody else.
   const known = digest ? [chosen, readToken(stateFolder(file))] : []
   const token = known.find(each => each && digestOf(each) === digest)
-  return digest && !token ? undefined : gatewayAt(url, token)
+  if (digest && !token) return undefined
+  const gateway = gatewayAt(url, token)
+  // One that was killed leaves its note behind.
+  return gateway.ask('/healthz').then(
+    () => gateway,
+    () => undefined,
+  )
 }
 
 interface RequestOptions {
@@ -255,9 +258,8 @@ function gatewayAt(address: string, token?: string) {
     const outgoing = request(base + path, { method: body === undefined ? 'GET' : 'POST', signal, headers })
     // Once there is a response, it reports the errors.
     outgoing.on('error', () => {}).end(body === undefined ? undefined : JSON.stringify(body))
-    const [response] = await once(outgoing, 'response').catch((cause: NodeJS.ErrnoException) => {
-      const Problem = cause.code === 'ECONNREFUSED' ? NoGateway : UsageError
-      throw new Problem(`No gateway at ${base}: start it with \`toolpost up\``, { cause })
+    const [response] = await once(outgoing, 'response').catch(cause => {
+      throw new UsageError(`No gateway at ${base}: start it with \`toolpost up\``, { cause })
     })
     return (response as IncomingMessage).setEncoding('utf8')
   }

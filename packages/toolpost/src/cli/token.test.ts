@@ -105,7 +105,7 @@ describe('toolpost approvals', () => {
     expect(asked).toEqual([])
     note({ url })
     await run(['approvals'], env)
-    expect(asked).toEqual([undefined])
+    expect(new Set(asked)).toEqual(new Set([undefined]))
     note({ url: 'http://tools.example.com/' })
     expect((await run(['approvals'], env)).err).toContain('No gateway runs in this folder')
   })

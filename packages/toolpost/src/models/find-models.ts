@@ -1,6 +1,5 @@
 import { isObjectLike, isRecord } from '../util/guards.ts'
 import type { Environment } from '../util/platform.ts'
-import { trimmedEnd } from '../util/text.ts'
 import { boundedFetch } from './langchain.ts'
 
 interface Server {
@@ -32,7 +31,7 @@ export function ollamaAddress(environment: Environment): string {
   if (!hasScheme && url.port === '' && !/:80(\/|$)/.test(withHost)) url.port = '11434'
   // A server can listen on 0.0.0.0, but a client cannot connect to it.
   if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
-  return trimmedEnd(url.href, '/')
+  return url.href.replace(/\/+$/, '')
 }
 
 export type OllamaFacts = Partial<NonNullable<Awaited<ReturnType<typeof ollamaFacts>>>>
@@ -83,7 +82,7 @@ export async function isOllamaLoaded(server: Server, model: string): Promise<boo
 
 /** An OpenAI-compatible server at `openAiUrl`, or on this machine, and the model it has: any for chats, or the wanted one. */
 export async function findLocalServer({ openAiUrl, wanted, fetch }: SearchOptions) {
-  const given = openAiUrl && [{ server: 'The server', baseUrl: trimmedEnd(openAiUrl, '/') }]
+  const given = openAiUrl && [{ server: 'The server', baseUrl: openAiUrl.replace(/\/+$/, '') }]
   const places = given || LOCAL_SERVERS
   const isFit = (id: string) => (wanted === undefined ? !/embed|rerank/i.test(id) : id === wanted)
   const found = places.map(async place => {

@@ -6,7 +6,6 @@ import { removeFromLogs } from '../logging/redact.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Environment } from '../util/platform.ts'
-import { trimmedEnd } from '../util/text.ts'
 import type { AiClient, Answer, AskOptions, Prompt, Writer, WritingRequest } from './ai-client.ts'
 import { recordReplies } from './cassette.ts'
 import type { FittingProvider } from './fit-schema.ts'
@@ -105,7 +104,7 @@ export class NamedClient extends ProviderClient {
     const { environment = process.env } = options
     const set = (setting: string) => environment[`${name.toUpperCase()}_${setting}`]?.trim() || undefined
     const { model = set('MODEL') ?? usual.model, apiKey = set('API_KEY') } = options
-    const baseUrl = trimmedEnd(options.baseUrl ?? set('BASE_URL') ?? usual.baseUrl, '/')
+    const baseUrl = (options.baseUrl ?? set('BASE_URL') ?? usual.baseUrl).replace(/\/+$/, '')
     // An error or a result that echoes the key must not put it into a log.
     if (apiKey) removeFromLogs([apiKey])
     super({ ...rules({ ...options, model, baseUrl, apiKey }), name, model }, options)

@@ -1,7 +1,6 @@
 import type { ToolResult } from '../call/tool-result.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { isObjectLike } from '../util/guards.ts'
-import { trimmedEnd } from '../util/text.ts'
 
 /** Why a question got no answer. */
 export const MODEL_ERROR_CODES = [
@@ -89,7 +88,7 @@ export function explainFailure(error: unknown, { who, advice }: ProviderWords): 
   const [code, says] = FAILURES.find(([, , sign]) => sign.test(signs)) as (typeof FAILURES)[number]
   // The innermost cause says the most: `connect ECONNREFUSED 127.0.0.1:11434`, not `fetch failed`.
   const words = causes.map(({ message }) => plainMessage(String(message ?? ''))).filter(Boolean)
-  const own = trimmedEnd(safeText(words.at(-1) ?? String(error)), '. \n\t')
+  const own = safeText(words.at(-1) ?? String(error)).replace(/[.\s]+$/, '')
   const tip = advice[code] ? `. ${advice[code]}` : ''
   // Only a system error is kept: one from a provider's library may hold the request, and with it the key.
   const system = causes.find(one => typeof one.code === 'string' && one.message !== undefined)

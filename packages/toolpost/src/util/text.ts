@@ -3,13 +3,6 @@ export function shortText(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : `${text.slice(0, maxChars)}…`
 }
 
-/** The text without these characters at its end. A pattern (`/\/+$/`) would restart at each of them: quadratic. */
-export function trimmedEnd(text: string, characters: string): string {
-  let end = text.length
-  while (end > 0 && characters.includes(text.charAt(end - 1))) end--
-  return text.slice(0, end)
-}
-
 /** Characters that people do not see but models read: tags, zero-width characters, writing directions, unused selectors. */
 export const INVISIBLE =
   /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e01ef}]/gu

@@ -1,5 +1,5 @@
 import { isRecord } from '../../api/http.ts'
-import { useApprovals, useQuestions } from '../../api/queries.ts'
+import { useNeeds } from '../../api/queries.ts'
 import { oneLine } from '../../text/visible-text.ts'
 import { Badge, Empty, Section, ViewHead } from '../../ui/controls.tsx'
 import { CallRow } from '../calls/call-row.tsx'
@@ -9,8 +9,7 @@ import { QuestionCard } from './question-card.tsx'
 
 /** Calls that wait for a decision, questions that wait for an answer, and what was decided. */
 export function ApprovalsView() {
-  const { data: approvals = [] } = useApprovals()
-  const { data: questions = [] } = useQuestions()
+  const { approvals, questions } = useNeeds()
   return (
     <>
       <ViewHead title="Approvals" />

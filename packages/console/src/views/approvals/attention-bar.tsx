@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { Approval, OpenQuestion } from 'toolpost/gateway'
-import { useApprovals, useQuestions } from '../../api/queries.ts'
+import { useNeeds } from '../../api/queries.ts'
 import { useParts } from '../../router.ts'
 import { callWords } from '../../text/call-words.ts'
 import { oneLine } from '../../text/visible-text.ts'
@@ -11,8 +11,7 @@ import { QuestionCard } from './question-card.tsx'
 
 /** What waits for a person, in a slim bar below every view but Approvals: the oldest of it. */
 export function AttentionBar() {
-  const { data: approvals = [] } = useApprovals()
-  const { data: questions = [] } = useQuestions()
+  const { approvals, questions } = useNeeds()
   const [view] = useParts()
   const [approval] = approvals
   const [question] = questions

@@ -1,7 +1,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { Suspense, useState } from 'react'
+import type { QuestionAnswer } from 'toolpost'
 import type { JsonSchema, OpenQuestion } from 'toolpost/gateway'
-import { answerQuestion, type QuestionAnswer } from '../../api/gateway.ts'
+import { answerQuestion } from '../../api/gateway.ts'
 import { isRecord } from '../../api/http.ts'
 import { clipped, oneLine, visibleText } from '../../text/visible-text.ts'
 import { Button, Facts, Notice, Problem, Spinner, TimeLeft } from '../../ui/controls.tsx'
@@ -14,7 +15,7 @@ const SchemaForm = lazily(() => import('../../form/schema-form.tsx'), 'SchemaFor
 /** A question from a tool or its server, and the ways to answer it. The gateway checks the answer. */
 export function QuestionCard({ question }: { question: OpenQuestion }) {
   const { message, tool, server, caller, url, expiresAt, secretFields = [] } = question
-  const [content, setContent] = useState<unknown>({})
+  const [content, setContent] = useState<Record<string, unknown>>({})
   const isReady = useSettled(question.id)
   const form = formOf(question)
   const required = Array.isArray(question.schema?.required) ? question.schema.required : []
@@ -23,7 +24,8 @@ export function QuestionCard({ question }: { question: OpenQuestion }) {
     mutationFn: (answer: QuestionAnswer) => answerQuestion(question.id, answer),
   })
   const send = (answer: QuestionAnswer) => isReady && answering.mutate(answer)
-  const accept = (given: unknown) => send({ action: 'accept', ...(form && { content: given }) })
+  const accept = (given: Record<string, unknown>) =>
+    send({ action: 'accept', ...(form && { content: given }) })
   const page = url === undefined ? undefined : webAddress(url)
   return (
     <div className="flex flex-col gap-3 p-4">

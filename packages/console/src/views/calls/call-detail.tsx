@@ -1,26 +1,16 @@
-import { useQuery } from '@tanstack/react-query'
 import { Pencil, Play, Square } from 'lucide-react'
 import { type ReactNode, useEffect, useRef } from 'react'
 import type { CallRecord } from 'toolpost/gateway'
 import { useIsOpen, useLive } from '../../api/events.ts'
-import { cancelCall, getCall } from '../../api/gateway.ts'
+import { cancelCall } from '../../api/gateway.ts'
 import { isRecord } from '../../api/http.ts'
-import { useTools } from '../../api/queries.ts'
+import { useCall, useTools } from '../../api/queries.ts'
 import { go, hrefTo } from '../../router.ts'
 import { durationText, momentText } from '../../text/figures.ts'
 import { oneLine } from '../../text/visible-text.ts'
 import { CopyButton } from '../../ui/code.tsx'
-import {
-  Button,
-  Facts,
-  IconButton,
-  LinkButton,
-  Pending,
-  Section,
-  Spinner,
-  useNow,
-} from '../../ui/controls.tsx'
-import { Progress } from '../../ui/progress.tsx'
+import { Button, Facts, IconButton, LinkButton, Pending, Section } from '../../ui/controls.tsx'
+import { Running } from '../../ui/progress.tsx'
 import { Outcome, ResultView, toolMs } from '../../ui/result-view.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { attempt } from '../../ui/toast.tsx'
@@ -34,11 +24,7 @@ import { Waterfall } from './waterfall.tsx'
 
 export function CallDetail({ serial, onClose }: { serial: string; onClose: () => void }) {
   const running = useLive(live => live.running[serial])
-  const ended = useQuery({
-    queryKey: ['call', serial],
-    queryFn: () => getCall(serial),
-    enabled: running === undefined,
-  })
+  const ended = useCall(running ? undefined : serial)
   const call = running ?? ended.data
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus({ preventScroll: true }), [])
@@ -78,7 +64,15 @@ function Body({ call }: { call: CallRecord }) {
   )
   return (
     <>
-      {result ? <Actions call={call} /> : <Running call={call} />}
+      {result ? (
+        <Actions call={call} />
+      ) : (
+        <Running startedAt={call.startedAt} progress={call.progress}>
+          <Button icon={Square} onClick={() => void attempt(() => cancelCall(call.serial))}>
+            Cancel
+          </Button>
+        </Running>
+      )}
       <Facts facts={factsOf(call)} />
       <Tabs
         label="About this call"
@@ -94,22 +88,6 @@ function Body({ call }: { call: CallRecord }) {
         ]}
       />
     </>
-  )
-}
-
-function Running({ call }: { call: CallRecord }) {
-  const now = useNow(200)
-  return (
-    <div className="flex flex-col gap-2">
-      <div className="row">
-        <Spinner label="Running" />
-        <span className="text-muted tabular-nums">{durationText(Math.max(0, now - call.startedAt))}</span>
-        <Button icon={Square} onClick={() => void attempt(() => cancelCall(call.serial))}>
-          Cancel
-        </Button>
-      </div>
-      <Progress progress={call.progress} label="Progress of the call" />
-    </div>
   )
 }
 

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { CallRecord } from 'toolpost/gateway'
-import { getCall, searchCalls } from '../../api/gateway.ts'
+import { searchCalls } from '../../api/gateway.ts'
+import { useCall } from '../../api/queries.ts'
 import { type Difference, differencesOf } from '../../text/differences.ts'
 import { durationText, whenText } from '../../text/figures.ts'
 import { Problem, Section, Spinner } from '../../ui/controls.tsx'
@@ -23,11 +24,7 @@ export function Compare({ call }: { call: CallRecord }) {
   const before = choices.find(({ startedAt }) => startedAt <= call.startedAt) ?? choices[0]
   const [chosen, setChosen] = useState<string>()
   const serial = chosen ?? before?.serial
-  const other = useQuery({
-    queryKey: ['call', serial],
-    queryFn: () => getCall(serial ?? ''),
-    enabled: serial !== undefined,
-  })
+  const other = useCall(serial)
   if (others.isPending) return <Spinner label="Looking for calls to compare" />
   if (choices.length === 0) return <p className="text-muted">There is no other call of this tool.</p>
   return (

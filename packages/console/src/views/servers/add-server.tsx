@@ -1,48 +1,37 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { type ChangeEvent, type ReactNode, useState } from 'react'
+import { type ChangeEvent, useState } from 'react'
 import { addServer, foundServers, type NewServer } from '../../api/gateway.ts'
 import { ApiError, isRecord } from '../../api/http.ts'
 import { counted } from '../../text/figures.ts'
 import { oneLine, visibleText } from '../../text/visible-text.ts'
 import { CodeBlock } from '../../ui/code.tsx'
 import { Button, Notice, Section, Spinner } from '../../ui/controls.tsx'
-import { Tabs } from '../../ui/tabs.tsx'
 import { pairsOf, serversInText, wordsOf } from './pasted-servers.ts'
 
-type Kind = 'command' | 'url' | 'json'
+type Part = 'target' | 'name' | 'more'
 
-interface Draft {
-  kind: Kind
-  name: string
-  target: string
-  more: string
-}
+const FIELDS: { part: Part; label: string; placeholder: string; rows?: number }[] = [
+  {
+    part: 'target',
+    label: 'Command, URL, or JSON of another program',
+    placeholder: 'npx -y @modelcontextprotocol/server-everything',
+    rows: 4,
+  },
+  { part: 'name', label: 'Name', placeholder: 'files' },
+  {
+    part: 'more',
+    label: 'Environment or headers',
+    placeholder: 'API_KEY=${API_KEY}',
+    rows: 2,
+  },
+]
 
 /** A server is tried before it is written to the configuration. */
 export function AddServer() {
-  const [draft, setDraft] = useState<Draft>({ kind: 'command', name: '', target: '', more: '' })
+  const [draft, setDraft] = useState({ target: '', name: '', more: '' })
   const found = useQuery({ queryKey: ['found-servers'], queryFn: foundServers, staleTime: 0 }).data ?? []
   const adding = useMutation({ mutationFn: addAll })
   const wanted = serversOf(draft)
-  const fields = (kind: Kind): ReactNode => (
-    <form
-      className="flex flex-col gap-3"
-      onSubmit={event => {
-        event.preventDefault()
-        if (typeof wanted !== 'string') adding.mutate({ servers: wanted, check: true })
-      }}
-    >
-      <Fields kind={kind} draft={draft} onChange={part => setDraft({ ...draft, ...part })} />
-      <div className="row">
-        <Button type="submit" look="primary" disabled={typeof wanted === 'string' || adding.isPending}>
-          Test and add
-        </Button>
-        {typeof wanted === 'string' && draft.target.trim() !== '' && (
-          <span className="text-muted">{wanted}</span>
-        )}
-      </div>
-    </form>
-  )
   return (
     <div className="flex flex-col gap-4 p-4">
       {found.length > 0 && (
@@ -65,16 +54,41 @@ export function AddServer() {
           </ul>
         </Section>
       )}
-      <Tabs
-        label="How to specify it"
-        value={draft.kind}
-        onChange={kind => setDraft({ ...draft, kind: kind as Kind, target: '' })}
-        tabs={[
-          { value: 'command', label: 'Command', content: fields('command') },
-          { value: 'url', label: 'URL', content: fields('url') },
-          { value: 'json', label: 'JSON of another program', content: fields('json') },
-        ]}
-      />
+      <form
+        className="flex flex-col gap-3"
+        onSubmit={event => {
+          event.preventDefault()
+          if (typeof wanted !== 'string') adding.mutate({ servers: wanted, check: true })
+        }}
+      >
+        {FIELDS.map(({ part, label, placeholder, rows }) => {
+          const Field = rows === undefined ? 'input' : 'textarea'
+          return (
+            // biome-ignore lint/a11y/noLabelWithoutControl: the field is inside
+            <label key={part} className="flex flex-col gap-1">
+              <span className="label">{label}</span>
+              <Field
+                className="control font-mono text-xs"
+                spellCheck={false}
+                rows={rows}
+                placeholder={placeholder}
+                value={draft[part]}
+                onChange={({ target }: ChangeEvent<HTMLInputElement & HTMLTextAreaElement>) =>
+                  setDraft({ ...draft, [part]: target.value })
+                }
+              />
+            </label>
+          )
+        })}
+        <div className="row">
+          <Button type="submit" look="primary" disabled={typeof wanted === 'string' || adding.isPending}>
+            Test and add
+          </Button>
+          {typeof wanted === 'string' && draft.target.trim() !== '' && (
+            <span className="text-muted">{wanted}</span>
+          )}
+        </div>
+      </form>
       {adding.isPending && <Spinner label="Testing the server" />}
       {adding.data && (
         <Notice tone="good" role="status">
@@ -107,97 +121,22 @@ async function addAll({ servers, check }: Addition): Promise<string> {
 }
 
 /** The servers that the form describes, or what it still needs. */
-function serversOf({ kind, name, target, more }: Draft): NewServer[] | string {
+function serversOf({ target, name, more }: Record<Part, string>): NewServer[] | string {
   const text = target.trim()
   if (text === '') return 'Nothing entered yet.'
-  if (kind === 'json') {
-    const found = serversInText(text)
-    if (typeof found === 'string') return found
-    const named = found.map(server => ({ ...server, name: server.name || name.trim() }))
-    return named.every(server => server.name !== '') ? named : 'Give it a name.'
-  }
-  if (name.trim() === '') return 'Give it a name.'
-  const pairs = pairsOf(more)
+  // With or without the outer braces.
+  const isJson = /^(?:\{|"[^"]*"\s*:)/.test(text)
+  const found = isJson ? serversInText(text) : [{ name: '', entry: entryOf(text, pairsOf(more)) }]
+  if (typeof found === 'string') return found
+  const named = found.map(server => ({ ...server, name: server.name || name.trim() }))
+  return named.every(server => server.name !== '') ? named : 'Give it a name.'
+}
+
+function entryOf(text: string, pairs: Record<string, string>): NewServer['entry'] {
   const hasPairs = Object.keys(pairs).length > 0
-  if (kind === 'url')
-    return [{ name: name.trim(), entry: { url: text, ...(hasPairs && { headers: pairs }) } }]
+  if (/^https?:\/\//.test(text)) return { url: text, ...(hasPairs && { headers: pairs }) }
   const [command, ...args] = wordsOf(text)
-  return [{ name: name.trim(), entry: { command, args, ...(hasPairs && { env: pairs }) } }]
-}
-
-interface FieldText {
-  label: string
-  placeholder: string
-  rows?: number
-}
-
-const NAMES: Record<Kind, string> = { command: 'files', url: 'files', json: 'If the JSON has none' }
-const TARGETS: Record<Kind, FieldText> = {
-  command: { label: 'Command', placeholder: 'npx -y @modelcontextprotocol/server-everything' },
-  url: { label: 'URL', placeholder: 'https://mcp.example.com/mcp' },
-  json: {
-    label: 'JSON',
-    placeholder: '{ "mcpServers": { "files": { "command": "npx", "args": [ … ] } } }',
-    rows: 6,
-  },
-}
-const MORE: Record<Kind, FieldText | undefined> = {
-  command: { label: 'Environment', placeholder: 'API_KEY=${API_KEY}', rows: 2 },
-  url: { label: 'Headers', placeholder: 'Authorization: Bearer ${TOKEN}', rows: 2 },
-  json: undefined,
-}
-
-interface FieldsProps {
-  kind: Kind
-  draft: Draft
-  onChange: (part: Partial<Draft>) => void
-}
-
-function Fields({ kind, draft: { name, target, more }, onChange }: FieldsProps) {
-  const furtherText = MORE[kind]
-  return (
-    <>
-      <label className="flex flex-col gap-1">
-        <span className="label">Name</span>
-        <input
-          className="control"
-          value={name}
-          placeholder={NAMES[kind]}
-          onChange={event => onChange({ name: event.target.value })}
-        />
-      </label>
-      <CodeField text={TARGETS[kind]} value={target} onChange={value => onChange({ target: value })} />
-      {furtherText && (
-        <CodeField text={furtherText} value={more} onChange={value => onChange({ more: value })} />
-      )}
-    </>
-  )
-}
-
-interface CodeFieldProps {
-  text: FieldText
-  value: string
-  onChange: (value: string) => void
-}
-
-function CodeField({ text: { label, placeholder, rows }, value, onChange }: CodeFieldProps) {
-  const Field = rows === undefined ? 'input' : 'textarea'
-  return (
-    // biome-ignore lint/a11y/noLabelWithoutControl: the field is inside
-    <label className="flex flex-col gap-1">
-      <span className="label">{label}</span>
-      <Field
-        className="control font-mono text-xs"
-        spellCheck={false}
-        rows={rows}
-        value={value}
-        placeholder={placeholder}
-        onChange={(event: ChangeEvent<HTMLInputElement & HTMLTextAreaElement>) =>
-          onChange(event.target.value)
-        }
-      />
-    </label>
-  )
+  return { command, args, ...(hasPairs && { env: pairs }) }
 }
 
 /** With its stderr and what to check, if the server could not be started. */

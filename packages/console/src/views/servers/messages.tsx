@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { ArrowDownLeft, ArrowUpRight } from 'lucide-react'
 import { memo, useMemo, useState } from 'react'
-import { type ServerMessage, serverMessages } from '../../api/gateway.ts'
+import type { LoggedMessage } from 'toolpost/mcp'
+import { serverMessages } from '../../api/gateway.ts'
 import { queryClient } from '../../api/queries.ts'
 import { clockText, counted, durationText, sizeText } from '../../text/figures.ts'
 import { jsonText } from '../../text/json-text.ts'
@@ -17,15 +18,13 @@ const POLL_MS = 1_000
 /** As many as the gateway keeps. */
 const MAX_KEPT = 500
 
-const KINDS = [
+/** By kind or by direction. */
+const FILTERS = [
   { value: '', label: 'All messages' },
   { value: 'request', label: 'Requests' },
   { value: 'response', label: 'Responses' },
   { value: 'error', label: 'Errors' },
   { value: 'notification', label: 'Notifications' },
-]
-const DIRECTIONS = [
-  { value: '', label: 'Both directions' },
   { value: 'sent', label: 'To the server' },
   { value: 'received', label: 'From the server' },
 ]
@@ -34,19 +33,17 @@ const DIRECTIONS = [
 export function Messages({ server }: { server: string }) {
   const { data: messages, error } = useMessages(server)
   const [words, setWords] = useState('')
-  const [kind, setKind] = useState('')
-  const [direction, setDirection] = useState('')
-  const [open, setOpen] = useState<ServerMessage>()
+  const [filter, setFilter] = useState('')
+  const [open, setOpen] = useState<LoggedMessage>()
   const shown = useMemo(() => {
     const wanted = words.toLowerCase()
     return messages?.filter(
       one =>
-        (kind === '' || one.kind === kind) &&
-        (direction === '' || one.direction === direction) &&
+        ['', one.kind, one.direction].includes(filter) &&
         (wanted === '' ||
           `${one.method ?? ''} ${jsonText(one.message, 4_000, 0)}`.toLowerCase().includes(wanted)),
     )
-  }, [messages, words, kind, direction])
+  }, [messages, words, filter])
   if (!messages || !shown) return <Pending label="Loading messages" error={error} />
   return (
     <div className="flex min-w-0 flex-col gap-2">
@@ -59,14 +56,7 @@ export function Messages({ server }: { server: string }) {
           value={words}
           onChange={event => setWords(event.target.value)}
         />
-        <Select label="Kind" className="w-36" value={kind} options={KINDS} onChange={setKind} />
-        <Select
-          label="Direction"
-          className="w-36"
-          value={direction}
-          options={DIRECTIONS}
-          onChange={setDirection}
-        />
+        <Select label="Show" className="w-36" value={filter} options={FILTERS} onChange={setFilter} />
         <span className="text-xs text-muted">{counted(shown.length, 'message')}</span>
       </div>
       {shown.length === 0 ? (
@@ -97,7 +87,7 @@ function useMessages(server: string) {
   return useQuery({
     queryKey,
     queryFn: async () => {
-      const known = queryClient.getQueryData<ServerMessage[]>(queryKey) ?? []
+      const known = queryClient.getQueryData<LoggedMessage[]>(queryKey) ?? []
       const added = await serverMessages(server, known.at(-1)?.seq ?? 0)
       return added.length > 0 ? [...known, ...added].slice(-MAX_KEPT) : known
     },
@@ -108,8 +98,8 @@ function useMessages(server: string) {
 }
 
 interface RowProps {
-  message: ServerMessage
-  onOpen: (message: ServerMessage) => void
+  message: LoggedMessage
+  onOpen: (message: LoggedMessage) => void
 }
 
 const Row = memo(function Row({ message, onOpen }: RowProps) {

@@ -52,7 +52,7 @@ const VARIABLE = /\{[+#./;?&]?([^{}]{1,60})\}/g
 
 interface Blank {
   name: string
-  description?: string
+  description?: string | undefined
 }
 
 /** What must be filled in first: a prompt's arguments, or the variables of a template. */

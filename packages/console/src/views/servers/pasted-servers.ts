@@ -1,4 +1,5 @@
 import { isRecord } from '../../api/http.ts'
+import { parsedJson } from '../../text/json-text.ts'
 
 export interface PastedServer {
   /** Empty if the pasted JSON has none. */
@@ -10,7 +11,8 @@ const KEYS = ['mcpServers', 'servers', 'context_servers']
 
 /** The servers in a snippet from some program's documentation: inside `mcpServers`, by name, or a single one. */
 export function serversInText(text: string): PastedServer[] | string {
-  const value = parsed(text)
+  // Documentation often omits the outer braces.
+  const value = (parsedJson(text) ?? parsedJson(`{${text.replace(/,\s*$/, '')}}`))?.value
   if (!isRecord(value)) return 'This is not valid JSON, or it contains no server.'
   if (isEntry(value)) return [{ name: '', entry: value }]
   const inner =
@@ -23,18 +25,6 @@ export function serversInText(text: string): PastedServer[] | string {
 
 function isEntry(value: Record<string, unknown>): boolean {
   return ['command', 'url', 'serverUrl', 'httpUrl'].some(key => key in value)
-}
-
-/** Documentation often omits the outer braces. */
-function parsed(text: string): unknown {
-  for (const candidate of [text, `{${text.replace(/,\s*$/, '')}}`]) {
-    try {
-      return JSON.parse(candidate)
-    } catch {
-      // The other form, or neither.
-    }
-  }
-  return undefined
 }
 
 /** The words of a command line, split as a shell does: quotes hold words together. */

@@ -1,7 +1,7 @@
 import { ArrowLeft, LogIn, Play, RotateCw, Square } from 'lucide-react'
 import type { ServerStatus } from 'toolpost/gateway'
 import { acceptChangedTools, changeServer, logIn } from '../../api/gateway.ts'
-import { queryClient, useChangedTools } from '../../api/queries.ts'
+import { pauseOf, queryClient, useChangedTools } from '../../api/queries.ts'
 import { hrefTo } from '../../router.ts'
 import { counted, durationText } from '../../text/figures.ts'
 import { clipped, oneLine, visibleText } from '../../text/visible-text.ts'
@@ -128,18 +128,18 @@ function ChangedTools({ server }: { server: string }) {
 
 /** Why it is not ready, or why calls do not reach it, and what happens next. */
 function Trouble({ server }: { server: ServerStatus }) {
-  const { state, error, hint, nextAttemptAt, breaker } = server
-  const isPaused = breaker !== undefined && breaker.state !== 'closed'
+  const { state, error, hint, nextAttemptAt } = server
+  const pause = pauseOf(server)
   const isDown = state !== 'ready' && state !== 'closed' && Boolean(error)
-  if (!isPaused && !isDown) return null
-  const next = isDown ? nextAttemptAt : breaker?.retryAt
+  if (!pause && !isDown) return null
+  const next = isDown ? nextAttemptAt : pause?.retryAt
   return (
     <Notice tone={isDown && state === 'failed' ? 'bad' : 'warn'} className="flex-col items-start">
       {isDown && <p className="whitespace-pre-wrap">{clipped(error ?? '', 2_000)}</p>}
-      {isPaused && (
+      {pause && (
         <p>
-          Calls are paused: {counted(breaker.failures, 'call')} in a row failed.{' '}
-          {breaker.error && clipped(breaker.error, 500)}
+          Calls are paused: {counted(pause.failures, 'call')} in a row failed.{' '}
+          {pause.error && clipped(pause.error, 500)}
         </p>
       )}
       {isDown && hint && <p>Check: {oneLine(hint, 400)}</p>}

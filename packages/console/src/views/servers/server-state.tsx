@@ -1,4 +1,5 @@
 import type { ServerStatus } from 'toolpost/gateway'
+import { pauseOf } from '../../api/queries.ts'
 import { oneLine } from '../../text/visible-text.ts'
 import { Badge, type Tone } from '../../ui/controls.tsx'
 
@@ -12,8 +13,12 @@ const STATES: Record<string, { word: string; tone: Tone }> = {
   closed: { word: 'stopped', tone: 'plain' },
 }
 
-export function ServerState({ server: { state, breaker } }: { server: ServerStatus }) {
+export function ServerState({ server }: { server: ServerStatus }) {
+  const { state } = server
   const { word, tone } = STATES[state] ?? { word: oneLine(state, 30), tone: 'plain' as const }
-  const isPaused = state === 'ready' && breaker !== undefined && breaker.state !== 'closed'
-  return isPaused ? <Badge tone="warn">calls paused</Badge> : <Badge tone={tone}>{word}</Badge>
+  return state === 'ready' && pauseOf(server) ? (
+    <Badge tone="warn">calls paused</Badge>
+  ) : (
+    <Badge tone={tone}>{word}</Badge>
+  )
 }

@@ -84,14 +84,3 @@ export async function runTool(tool: string, args: unknown, timeoutMs?: number): 
   const outcome = await callTool({ id, tool, args, timeoutMs, signal: controller.signal })
   if (useRuns.getState()[tool]?.id === id) useRuns.setState({ [tool]: { ...run, outcome } })
 }
-
-/** Arguments worth keeping, under a name. */
-export interface SavedCall {
-  tool: string
-  name: string
-  args: unknown
-}
-
-export const useSaved = create<{ saved: SavedCall[] }>()(
-  persist(() => ({ saved: [] as SavedCall[] }), { name: 'toolpost.saved' }),
-)

@@ -1,5 +1,5 @@
 import { ArrowLeft, Play, Square } from 'lucide-react'
-import { type FormEvent, Suspense, useEffect, useRef, useState } from 'react'
+import { Suspense, useEffect, useRef, useState } from 'react'
 import type { CallRecord, ToolInfo } from 'toolpost/gateway'
 import { useIsOpen, useLive } from '../../api/events.ts'
 import type { CallOutcome } from '../../api/gateway.ts'
@@ -7,21 +7,12 @@ import { formKind } from '../../form/form-schema.ts'
 import { hrefTo } from '../../router.ts'
 import { durationText } from '../../text/figures.ts'
 import { clipped, oneLine } from '../../text/visible-text.ts'
-import {
-  Badge,
-  Button,
-  IconButton,
-  LinkButton,
-  Notice,
-  Section,
-  Spinner,
-  useNow,
-} from '../../ui/controls.tsx'
+import { Badge, Button, LinkButton, Notice, Section, Spinner } from '../../ui/controls.tsx'
 import { ErrorBoundary } from '../../ui/error-boundary.tsx'
 import { Json } from '../../ui/json.tsx'
 import { lazily } from '../../ui/lazily.ts'
 import { Markdown } from '../../ui/markdown.tsx'
-import { Progress } from '../../ui/progress.tsx'
+import { Running } from '../../ui/progress.tsx'
 import { ResultView } from '../../ui/result-view.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { obstacleToRepeat } from '../calls/repeat.ts'
@@ -33,10 +24,8 @@ import {
   exampleOf,
   runTool,
   setDraft,
-  type ToolRun,
   useDrafts,
   useRuns,
-  useSaved,
 } from './drafts.ts'
 import { RequestSnippets } from './request-snippets.tsx'
 
@@ -72,7 +61,6 @@ export function ToolDetail({ tool, call }: { tool: ToolInfo; call: CallRecord | 
         <div className="flex min-w-0 flex-col gap-3">
           <Arguments key={filled} tool={tool} draft={draft} onChange={change} onRun={run} />
           <RunBar tool={tool} draft={draft} onChange={change} onUse={use} />
-          <SavedArguments tool={tool} draft={draft} onUse={use} />
         </div>
         <Result tool={tool.name} />
       </div>
@@ -285,60 +273,10 @@ function RunBar({ tool, draft, onChange, onUse }: RunBarProps) {
   )
 }
 
-/** Arguments kept under a name. */
-function SavedArguments({ tool, draft, onUse }: Omit<RunBarProps, 'onChange'>) {
-  const all = useSaved(({ saved }) => saved)
-  const [name, setName] = useState<string>()
-  if (formKind(tool.schema) === 'none') return null
-  const save = (event: FormEvent) => {
-    event.preventDefault()
-    const current = argumentsOf(draft)
-    const others = all.filter(one => one.tool !== tool.name || one.name !== name?.trim())
-    if (name?.trim() && 'args' in current)
-      useSaved.setState({ saved: [...others, { tool: tool.name, name: name.trim(), args: current.args }] })
-    setName(undefined)
-  }
-  return (
-    <div className="row -ml-3 flex-wrap">
-      {all
-        .filter(one => one.tool === tool.name)
-        .map(one => (
-          <span key={one.name} className="row gap-0">
-            <Button look="quiet" onClick={() => onUse(one.args)}>
-              {oneLine(one.name, 40)}
-            </Button>
-            <IconButton
-              label={`Delete ${oneLine(one.name, 40)}`}
-              onClick={() => useSaved.setState({ saved: all.filter(other => other !== one) })}
-            />
-          </span>
-        ))}
-      {name === undefined ? (
-        <Button look="quiet" onClick={() => setName('')}>
-          Save these arguments
-        </Button>
-      ) : (
-        <form className="row ml-3" onSubmit={save}>
-          <input
-            className="control w-40"
-            aria-label="Name for these arguments"
-            placeholder="Name"
-            value={name}
-            // biome-ignore lint/a11y/noAutofocus: it was just asked for
-            autoFocus
-            onChange={event => setName(event.target.value)}
-            onKeyDown={event => event.key === 'Escape' && setName(undefined)}
-          />
-          <Button type="submit">Save</Button>
-        </form>
-      )}
-    </div>
-  )
-}
-
 /** The region exists before the result, so that screen readers announce it. */
 function Result({ tool }: { tool: string }) {
   const run = useRuns(runs => runs[tool])
+  const call = useLive(({ running }) => run && Object.values(running).find(({ id }) => id === run.id))
   const section = useRef<HTMLElement>(null)
   const [shown] = useState(run?.outcome)
   useEffect(() => {
@@ -348,24 +286,9 @@ function Result({ tool }: { tool: string }) {
     <section ref={section} aria-label="Result" aria-live="polite" className="flex min-w-0 flex-col gap-2">
       <h2 className="label flex min-h-7 items-center">Result</h2>
       {run === undefined && <p className="text-muted">Run the tool to see its result.</p>}
-      {run && (run.outcome ? <Ended outcome={run.outcome} tool={tool} /> : <Running run={run} />)}
+      {run?.outcome && <Ended outcome={run.outcome} tool={tool} />}
+      {run && !run.outcome && <Running startedAt={run.startedAt} progress={call?.progress} />}
     </section>
-  )
-}
-
-function Running({ run }: { run: ToolRun }) {
-  const now = useNow(100)
-  const call = useLive(({ running }) => Object.values(running).find(({ id }) => id === run.id))
-  return (
-    <div className="flex flex-col gap-2">
-      <div className="row">
-        <Spinner label="Running" />
-        <span className="tabular-nums text-muted" aria-hidden="true">
-          {((now - run.startedAt) / 1_000).toFixed(1)} s
-        </span>
-      </div>
-      <Progress progress={call?.progress} label="Progress of the call" />
-    </div>
   )
 }
 

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useMemo, useState } from 'react'
 import type { ToolInfo } from 'toolpost/gateway'
-import { getCall, rankTools } from '../../api/gateway.ts'
-import { useTools } from '../../api/queries.ts'
+import { rankTools } from '../../api/gateway.ts'
+import { useCall, useTools } from '../../api/queries.ts'
 import { go, hrefTo, useParts, useQueryParams } from '../../router.ts'
 import { counted } from '../../text/figures.ts'
 import { oneLine } from '../../text/visible-text.ts'
@@ -16,11 +16,7 @@ export function ToolsView() {
   const [, name] = useParts()
   const { from } = useQueryParams()
   const { data: tools, error } = useTools()
-  const call = useQuery({
-    queryKey: ['call', from],
-    queryFn: () => getCall(from ?? ''),
-    enabled: from !== undefined,
-  })
+  const call = useCall(from)
   const tool = tools?.find(one => one.name === name)
   return (
     <div className="flex min-h-0 flex-1">
