@@ -46,13 +46,11 @@ export class ServerOffers {
   /** The resources to hear of changes of, also after a reconnect, with what to call then. */
   readonly followed = new Map<string, Set<() => void>>()
   readonly #server: McpServer
-  readonly #catalog: Catalog
   /** `until`: when it must be read again. */
   readonly #lists = new Map<OfferKind, { list: Promise<OfferList>; until: number }>()
 
-  constructor(server: McpServer, catalog: Catalog) {
+  constructor(server: McpServer) {
     this.#server = server
-    this.#catalog = catalog
   }
 
   has(capability: string): boolean {
@@ -91,10 +89,8 @@ export class ServerOffers {
   async request(method: string, params: object, { from, signal }: RequestOptions = {}): Promise<unknown> {
     const { session } = this.#server
     if (!session) throw this.#server.unavailable()
-    const send = (answers?: object) =>
-      session.request(method, { ...params, ...answers }, { from, signal, timeoutMs: REQUEST_TIMEOUT_MS })
     try {
-      return await finalResult(await send(), send, { server: this.#server, session, from, signal })
+      return await finalResult(session, method, params, { from, signal, timeoutMs: REQUEST_TIMEOUT_MS })
     } catch (error) {
       throw error instanceof ServerFailure ? this.#server.unavailable(error.message) : error
     }
@@ -120,12 +116,12 @@ export class ServerOffers {
 
   forget(): void {
     this.#lists.clear()
-    for (const kind of ['resources', 'prompts'] as const) this.#catalog.changed(kind)
+    for (const kind of ['resources', 'prompts'] as const) this.#server.host.catalog.changed(kind)
   }
 
   changed(kind: 'resources' | 'prompts'): void {
     for (const [each, kept] of this.#lists) if ((each === 'prompts') === (kind === 'prompts')) kept.until = 0
-    this.#catalog.changed(kind)
+    this.#server.host.catalog.changed(kind)
   }
 }
 
@@ -265,7 +261,6 @@ export class Catalog {
       placed.find(({ as }) => as === name) ??
       placed.find(({ server, key }) => server === addressed?.server && key === addressed.key)
     if (listed || kind === 'prompts') return listed
-    if (kind === 'templates') return this.#find('resources', name)
     const templates = await this.#all('templates')
     const fitting = templates.find(({ key }) => fitsTemplate(name, key))
     return addressed ?? (fitting && { server: fitting.server, key: name })

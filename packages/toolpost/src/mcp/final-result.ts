@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isRecord } from '../util/guards.ts'
 import { MAX_INPUT_ROUNDS, REQUEST_TIMEOUT_MS } from './limits.ts'
-import type { McpServer } from './mcp-server.ts'
 import { type Params, RpcError, rpcErrorOf } from './peer.ts'
-import { OUTCOME_UNKNOWN } from './server-failure.ts'
+import { OUTCOME_UNKNOWN, ServerFailure } from './server-failure.ts'
 import { answerAll } from './server-requests.ts'
 import type { RequestOptions, Session } from './session.ts'
 
@@ -13,53 +12,56 @@ const STATUSES = [...OPEN, 'completed', 'failed', 'cancelled']
 const MIN_POLL_MS = 100
 const MAX_POLL_MS = 10_000
 
-interface FinalResultOptions extends RequestOptions {
-  server: McpServer
-  session: Session
-}
+type Answer = (questions: unknown) => Promise<Params>
 
-type Answers = Record<string, unknown>
-
-/** Servers of the newest protocol may ask for input in place of a result, or turn the call into a task. */
-export function isFinal(result: unknown): boolean {
-  return !isOfType(result, 'input_required') && !isOfType(result, 'task')
+/**
+ * Sends a request and resolves to its final result. Servers of the newest protocol may ask for input in place of a result:
+ * the request is then repeated with the answers. Or they turn it into a task, which is waited for.
+ */
+export async function finalResult(
+  session: Session,
+  method: string,
+  params: object,
+  options: RequestOptions,
+): Promise<unknown> {
+  let result = await session.request(method, params, options)
+  session.hasAnswered = true
+  if (!isOfType(result, 'input_required') && !isOfType(result, 'task')) return result
+  // Not before: the executor creates the signal of a call when it is first read.
+  const { from, signal = from?.signal } = options
+  let rounds = 0
+  const answer: Answer = async questions => {
+    if (++rounds > MAX_INPUT_ROUNDS)
+      throw new Error(`The server asked for input more than ${MAX_INPUT_ROUNDS} times`)
+    return answerAll(session.server, questions, { from, signal })
+  }
+  try {
+    while (isOfType(result, 'input_required')) {
+      const { inputRequests, requestState } = result
+      const inputResponses = await answer(inputRequests)
+      signal?.throwIfAborted()
+      const state = typeof requestState === 'string' && { requestState }
+      result = await session.request(method, { ...params, inputResponses, ...state }, options)
+    }
+    return isOfType(result, 'task')
+      ? await followTask(result, answer, session, { ...options, signal })
+      : result
+  } catch (error) {
+    // The server has begun to work on it, even if the last message could not be sent.
+    throw error instanceof ServerFailure && error.isLoss ? error.as('lost') : error
+  }
 }
 
 function isOfType(result: unknown, type: string): result is Params {
   return isRecord(result) && result.resultType === type
 }
 
-/** Answers the server's questions, repeating the request with the answers, and waits for its task until there is a result. */
-export async function finalResult(
-  first: unknown,
-  send: (answers: Answers) => Promise<unknown>,
-  options: FinalResultOptions,
-): Promise<unknown> {
-  const { server, from, signal } = options
-  let rounds = 0
-  const answer = (asked: unknown): Promise<Answers> => {
-    if (++rounds > MAX_INPUT_ROUNDS)
-      throw new Error(`The server asked for input more than ${MAX_INPUT_ROUNDS} times`)
-    return answerAll(server, asked, { from, signal })
-  }
-  let result = first
-  while (isOfType(result, 'input_required')) {
-    const { inputRequests, requestState } = result
-    const inputResponses = await answer(inputRequests)
-    signal?.throwIfAborted()
-    result = await send({ inputResponses, ...(typeof requestState === 'string' && { requestState }) })
-  }
-  return isOfType(result, 'task') ? followTask(result, answer, options) : result
-}
-
-/**
- * Waits for a task, and cancels it if the caller gives up. Resolves to the raw result of the call; rejects with the server's
- * own message. The tool is never called again: a server that forgot the task may have executed it.
- */
+/** Waits for a task, and cancels it if the caller gives up. Resolves to the raw result; rejects with the server's own message. */
 async function followTask(
   created: Params,
-  answer: (asked: unknown) => Promise<Answers>,
-  { session, from, onProgress, signal = new AbortController().signal }: FinalResultOptions,
+  answer: Answer,
+  session: Session,
+  { from, onProgress, signal = new AbortController().signal }: RequestOptions,
 ): Promise<unknown> {
   from?.onTask?.()
   let task = checkedTask(created)

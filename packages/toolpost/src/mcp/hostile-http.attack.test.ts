@@ -57,7 +57,7 @@ describe('answers over HTTP without measure', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * MB)
   })
 
-  it.each(['json', 'sse'])(
+  it.each(['json', 'sse', 'sse with carriage returns'])(
     '[F49] a long answer arrives whole, one of too many values does not: %s',
     async kind => {
       const answering =
@@ -65,7 +65,11 @@ describe('answers over HTTP without measure', () => {
         ({ message, response }) => {
           const answer = { jsonrpc: '2.0', id: message.id, result: { content: [], structuredContent } }
           if (kind === 'json') json(response, answer)
-          else response.writeHead(200, sse).end(`: an odd "\\\ndata: ${JSON.stringify(answer)}\n\n`)
+          else {
+            const end = kind === 'sse' ? '\n' : '\r'
+            const event = `: an odd "\\${end}data: ${JSON.stringify(answer)}${end}${end}: and on`
+            response.writeHead(200, sse).end(event)
+          }
         }
       const items = Array.from({ length: 50_000 }, (_, id) => ({ id, name: 'something of some length' }))
       const { result } = await callOf(answering({ items }))

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
 import { isRecord } from '../util/guards.ts'
 import { basicCredentials } from '../util/text.ts'
-import { JsonCounter, jsonProblem } from './json-limit.ts'
+import { jsonProblem, parsedJson } from './json-limit.ts'
 import { MAX_ANSWERS, MAX_MESSAGE_BYTES, MAX_RETRY_MS } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
 import type { MessageLog } from './message-log.ts'
@@ -58,7 +58,7 @@ export class HttpTransport implements Transport {
 
   /** `isSse`: the older HTTP+SSE, where all answers come on one stream. */
   constructor(
-    { messages, login }: McpServer,
+    { name, messages, host }: McpServer,
     entry: HttpServerEntry,
     isSse: boolean,
     sdk: Awaited<ReturnType<typeof loadSdk>>,
@@ -73,7 +73,7 @@ export class HttpTransport implements Transport {
       headers.set('authorization', `Basic ${basicCredentials(username, password)}`)
     this.#url.username = this.#url.password = ''
     const Inner = isSse ? sdk.SSEClientTransport : sdk.StreamableHTTPClientTransport
-    const fetch = limitedFetch(entry.maxLineBytes ?? MAX_MESSAGE_BYTES, isSse, login)
+    const fetch = limitedFetch(entry.maxLineBytes ?? MAX_MESSAGE_BYTES, isSse, host.logins.of(name))
     this.#inner = new Inner(this.#url, { requestInit: { headers: Object.fromEntries(headers) }, fetch })
     this.#inner.onmessage = message => this.#receive(message as JSONRPCMessage)
     this.#inner.onerror = error => this.#onError(error)
@@ -94,23 +94,30 @@ export class HttpTransport implements Transport {
     return exchanges.run({}, () => this.#inner.start())
   }
 
+  /** Rejects if the message cannot be sent, or a request's own response or stream ends without an answer. */
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     if (this.failure) throw this.failure.as('unsent')
     const isAnswer = !('method' in message)
-    const id = !isAnswer && 'id' in message ? message.id : undefined
-    const exchange: Exchange = { id }
     if (isAnswer && this.#answers >= MAX_ANSWERS) return
+    const exchange: Exchange = { id: !isAnswer && 'id' in message ? message.id : undefined }
+    let onRequestStreamEnd = () => {}
+    const ended = new Promise<void>(resolve => {
+      onRequestStreamEnd = resolve
+    })
     if (isAnswer) this.#answers++
     this.#messages.add('sent', message)
     try {
-      await exchanges.run(exchange, () => this.#inner.send(message, options))
+      await exchanges.run(exchange, () => this.#inner.send(message, { ...options, onRequestStreamEnd }))
     } catch (error) {
       throw options?.requestSignal?.aborted ? error : this.#explain(error)
     } finally {
       if (isAnswer) this.#answers--
     }
-    if (this.hasPerRequestStream && id !== undefined && !exchange.isStream && !exchange.isAnswered)
-      throw unusable('Malformed MCP result: response id matches no pending request')
+    if (!this.hasPerRequestStream || exchange.id === undefined) return
+    if (exchange.isStream) await ended
+    if (exchange.isAnswered) return
+    if (exchange.isStream) throw new ServerFailure('the connection was lost', { kind: 'lost' })
+    throw unusable('Malformed MCP result: response id matches no pending request')
   }
 
   #receive(message: JSONRPCMessage): void {
@@ -165,9 +172,8 @@ export class HttpTransport implements Transport {
 function limitedFetch(maxBytes: number, isSse: boolean, login: ServerLogin | undefined) {
   return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     const exchange = exchanges.getStore()
-    // The SDK follows redirects within the server.
-    const once: RequestInit = { ...init, redirect: 'manual' }
-    const response = await (login ? login.fetch(String(url), once) : fetch(url, once))
+    // The SDK follows redirects itself, within the server.
+    const response = await (login ? login.fetch(String(url), init) : fetch(url, init))
     const { status, headers, body } = response
     const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
     if (status >= 400) return refused(response, exchange)
@@ -195,11 +201,9 @@ async function refused(response: Response, exchange: Exchange | undefined): Prom
   const { status, statusText, headers } = response
   const text = String((await limitedBytes(response, MAX_REFUSAL_BYTES).catch(() => undefined)) ?? '')
   if (status === 405 && exchange?.id === undefined) return new Response(null, { status, headers })
-  try {
-    const message: unknown = status === 400 ? JSON.parse(text) : undefined
-    if (isRecord(message) && isRecord(message.error) && message.id === exchange?.id)
-      return new Response(text, { headers })
-  } catch {}
+  const answer = status === 400 ? parsedJson(text) : undefined
+  if (isRecord(answer) && isRecord(answer.error) && answer.id === exchange?.id)
+    return new Response(text, { headers })
   const body = text.trim().slice(0, SHOWN_CHARACTERS)
   const message = `HTTP ${status} ${statusText || STATUS_CODES[status] || ''}`.trim() + (body && `: ${body}`)
   const after = headers.get('retry-after') ?? ''
@@ -208,25 +212,25 @@ async function refused(response: Response, exchange: Exchange | undefined): Prom
   throw new ServerFailure(message, { status, retryAfterMs })
 }
 
-/** Passes on a stream of events, which are separated by empty lines, and breaks it off at one that is too large. */
+/** Two line ends, of which there are three kinds. */
+const EMPTY_LINE = /(?:\r\n|\n|\r(?!\n)){2}/
+
+/** Passes on a stream of events, which end at an empty line, and breaks it off at one that is too large. */
 function limitedEvents(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
-  let bytes = 0
-  let counter = new JsonCounter()
+  let event = ''
   let lineEnd = ''
   return new TransformStream({
     transform(chunk, controller) {
       // One character per byte.
       const text = Buffer.from(chunk).toString('latin1')
-      for (const [at, part] of `${lineEnd}${text}`.split(/\n\r?\n/).entries()) {
-        if (at > 0) {
-          bytes = 0
-          counter = new JsonCounter()
-        }
-        bytes += part.length
-        const problem = counter.add(part) ?? (bytes > maxBytes && tooLong(maxBytes))
+      const parts = `${lineEnd}${text}`.split(EMPTY_LINE)
+      lineEnd = /\r?\n?$/.exec(text)?.[0] ?? ''
+      for (const [at, part] of parts.entries()) {
+        event = at === 0 ? event + part : part
+        const isComplete = at < parts.length - 1
+        const problem = event.length > maxBytes ? tooLong(maxBytes) : isComplete && jsonProblem(event)
         if (problem) throw unusable(`The server's answer ${problem}`)
       }
-      lineEnd = /\n?\r?$/.exec(text)?.[0] ?? ''
       controller.enqueue(chunk)
     },
   })

@@ -7,40 +7,41 @@ const [QUOTE, BACKSLASH, COMMA, COLON, BRACKET, BRACE, LF, CR] = [...'"\\,:[{\n\
 /** Nobody can prepare keys that look alike. */
 const SEED = Math.floor(Math.random() * 2 ** 32)
 
-/** Counts the values and different keys of JSON that arrives in pieces: many take much longer to handle than their size suggests. */
-export class JsonCounter {
-  #values = 0
+/** Why JSON should not be parsed: many values, or many different keys, take much longer to handle than its size suggests. */
+export function jsonProblem(text: string): string | undefined {
+  // A short one cannot have too many.
+  if (text.length <= MAX_JSON_KEYS) return undefined
+  let values = 0
   /** By the hash of their text. */
-  readonly #keys = new Set<number>()
-  /** The hash of the last text, whether it goes on, and whether its next character is escaped. */
-  #state: [hash: number, isInText: boolean, isEscaped: boolean] = [0, false, false]
-
-  /** Returns why the text should not be parsed, if there are too many. */
-  add(piece: string): string | undefined {
-    let [hash, isInText, isEscaped] = this.#state
-    for (let at = 0; at < piece.length; at++) {
-      const sign = piece.charCodeAt(at)
-      if (isInText) hash = Math.imul(hash ^ sign, 0x01000193)
-      // No text of JSON has line breaks, but other lines of an event may have a single quote.
-      if (sign === LF || sign === CR) isInText = isEscaped = false
-      else if (isEscaped) isEscaped = false
-      else if (isInText && sign === BACKSLASH) isEscaped = true
-      else if (sign === QUOTE) {
-        isInText = !isInText
-        if (isInText) hash = SEED
-      } else if (isInText) continue
-      else if (sign === COLON) this.#keys.add(hash)
-      else if (sign === COMMA || sign === BRACKET || sign === BRACE) this.#values++
-    }
-    this.#state = [hash, isInText, isEscaped]
-    if (this.#values > MAX_JSON_VALUES) return `has more than ${MAX_JSON_VALUES} values`
-    return this.#keys.size > MAX_JSON_KEYS ? `has more than ${MAX_JSON_KEYS} different keys` : undefined
+  const keys = new Set<number>()
+  let hash = 0
+  let isInText = false
+  let isEscaped = false
+  for (let at = 0; at < text.length; at++) {
+    const sign = text.charCodeAt(at)
+    if (isInText) hash = Math.imul(hash ^ sign, 0x01000193)
+    // No text of JSON has line breaks, but other lines of an event may have a single quote.
+    if (sign === LF || sign === CR) isInText = isEscaped = false
+    else if (isEscaped) isEscaped = false
+    else if (isInText && sign === BACKSLASH) isEscaped = true
+    else if (sign === QUOTE) {
+      isInText = !isInText
+      if (isInText) hash = SEED
+    } else if (isInText) continue
+    else if (sign === COLON) keys.add(hash)
+    else if (sign === COMMA || sign === BRACKET || sign === BRACE) values++
   }
+  if (values > MAX_JSON_VALUES) return `has more than ${MAX_JSON_VALUES} values`
+  return keys.size > MAX_JSON_KEYS ? `has more than ${MAX_JSON_KEYS} different keys` : undefined
 }
 
-/** Why a text is not parsed, if it would take too long. A short one cannot have too many values. */
-export function jsonProblem(text: string): string | undefined {
-  return text.length > MAX_JSON_KEYS ? new JsonCounter().add(text) : undefined
+/** The value of a JSON text; `undefined` if it is not JSON. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** Whether a value is nested so deeply that comparing or writing it could exhaust the stack. */

@@ -11,7 +11,7 @@ import { type McpHost, McpServer } from './mcp-server.ts'
 import type { LoggedMessage } from './message-log.ts'
 import { Logins } from './oauth/logins.ts'
 import { checkServerEntry, isHttp, type ServerEntry } from './server-entry.ts'
-import { describeError, hintFor, lastLines, type ServerFailure } from './server-failure.ts'
+import { describeError, hintFor, lastLines } from './server-failure.ts'
 import { secretsOf } from './server-secrets.ts'
 import type { ServerStatus } from './server-status.ts'
 
@@ -76,7 +76,7 @@ export class McpIntegration {
       clock: this.#options.clock ?? systemClock,
       logger: this.#logger,
       onChange: server => this.#onChange(server),
-      onFailed: (server, failure, attempts) => this.#report(server, failure, attempts),
+      onFailed: server => this.#report(server),
       onProgress: text => this.#notify(text),
     }
     this.apply(this.#options)
@@ -125,10 +125,7 @@ export class McpIntegration {
   async tried(name?: string): Promise<void> {
     const servers = this.#named(name)
     await Promise.all(servers.map(server => server.tried()))
-    for (const server of servers) {
-      const { state, failure } = server
-      if (state === 'starting' && failure) this.#report(server, failure, server.status().attempts)
-    }
+    for (const server of servers) if (server.state === 'starting') this.#report(server)
   }
 
   #named(name: string | undefined): McpServer[] {
@@ -194,8 +191,9 @@ export class McpIntegration {
   }
 
   /** Says what failed, why, what to do, and what still works. */
-  #report(server: McpServer, failure: ServerFailure, attempts: number): void {
-    const { name, entry } = server
+  #report(server: McpServer): void {
+    const { name, entry, failure, attempt: attempts } = server
+    if (!failure) return
     const { kind, message } = failure
     const [transport, stderr] = isHttp(entry) ? ['http', undefined] : ['stdio', lastLines(failure.stderr)]
     const count = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`

@@ -3,7 +3,7 @@ import type { Logger } from '../logging/logger.ts'
 import { RateLimitedLog } from '../logging/rate-limit.ts'
 import { withoutKnownSecretsIn } from '../logging/redact.ts'
 import { safeText, safeValue } from '../logging/safe-value.ts'
-import type { Requester, Sample } from '../tools/caller.ts'
+import type { Requester } from '../tools/caller.ts'
 import type { Tool } from '../tools/tool.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
@@ -13,7 +13,7 @@ import * as limits from './limits.ts'
 import type { McpIntegrationOptions } from './mcp-integration.ts'
 import { mcpTool } from './mcp-tool.ts'
 import { MessageLog } from './message-log.ts'
-import type { Logins, ServerLogin } from './oauth/logins.ts'
+import type { Logins } from './oauth/logins.ts'
 import type { Params } from './peer.ts'
 import { packageRunner, type ServerEntry } from './server-entry.ts'
 import { describeError, failureIn, hintFor, lastLines, ServerFailure } from './server-failure.ts'
@@ -32,20 +32,8 @@ export interface McpHost {
   clock: Clock
   logger: Logger
   onChange(server: McpServer): void
-  onFailed(server: McpServer, failure: ServerFailure, attempts: number): void
+  onFailed(server: McpServer): void
   onProgress(text: string): void
-}
-
-type Event = 'attempt' | 'connected' | 'gaveUp' | 'lost' | 'refused' | 'stopped'
-
-/** state → event → next state; an event that is not listed changes nothing. A failed server is retried as such. */
-const STATES: Record<ServerState, Partial<Record<Event, ServerState>>> = {
-  starting: { connected: 'ready', gaveUp: 'failed', lost: 'lost', refused: 'needs_login', stopped: 'closed' },
-  ready: { lost: 'lost', stopped: 'closed' },
-  lost: { attempt: 'starting', refused: 'needs_login', stopped: 'closed' },
-  failed: { connected: 'ready', lost: 'lost', refused: 'needs_login', stopped: 'closed' },
-  needs_login: { attempt: 'starting', lost: 'lost', stopped: 'closed' },
-  closed: { attempt: 'starting', lost: 'lost' },
 }
 
 const MAX_LINES = 20
@@ -54,6 +42,7 @@ const LEVELS = { debug: 'debug', info: 'info', notice: 'info', warning: 'warn' }
 
 /** One configured server, for as long as it is configured. Nothing that happens to it affects another server. */
 export class McpServer {
+  readonly host: McpHost
   readonly name: string
   entry: ServerEntry
   order = 0
@@ -63,9 +52,10 @@ export class McpServer {
   /** How many of its questions are open. */
   openQuestions = 0
   state: ServerState = 'starting'
+  /** The number of the latest attempt to connect. */
+  attempt = 0
   session: Session | undefined
   failure: ServerFailure | undefined
-  readonly #host: McpHost
   readonly #log: RateLimitedLog
   /** The current session, and those that take no more calls but still have some pending. */
   readonly #open = new Set<Session>()
@@ -74,7 +64,6 @@ export class McpServer {
   #running: Promise<void> = Promise.resolve()
   /** Called at the next change of state. */
   readonly #waiting: (() => void)[] = []
-  #attempt = 0
   #nextAt: string | undefined
   /** Whether it was ever connected: it is then retried forever. */
   #wasReady = false
@@ -85,21 +74,12 @@ export class McpServer {
   #isStale = false
 
   constructor(host: McpHost, name: string, entry: ServerEntry) {
-    this.#host = host
+    this.host = host
     this.name = name
     this.entry = entry
     this.logger = host.logger.child({ server: name })
     this.#log = new RateLimitedLog(this.logger, { clock: host.clock })
-    this.offers = new ServerOffers(this, host.catalog)
-  }
-
-  get login(): ServerLogin | undefined {
-    return this.#host.logins.of(this.name)
-  }
-
-  /** Toolpost's own model, for servers that may use it. */
-  get sample(): Sample | undefined {
-    return this.#host.options.sample
+    this.offers = new ServerOffers(this)
   }
 
   start(): void {
@@ -145,7 +125,7 @@ export class McpServer {
     return {
       name: this.name,
       state,
-      attempts: this.#attempt,
+      attempts: this.attempt,
       tools: this.#registered().map(tool => tool.name),
       error: isReady ? undefined : failure?.message,
       stderr: session?.transport.stderr ?? failure?.stderr ?? '',
@@ -164,7 +144,7 @@ export class McpServer {
 
   /** Closes the session and ends what it started. Its tools stay, and say why they are unavailable. */
   async stop(cause = 'it was stopped'): Promise<void> {
-    await this.#end('stopped', cause)
+    await this.#end('closed', cause)
   }
 
   /** Closes the session and opens a new one. Resolves when the first attempt has succeeded or failed. */
@@ -188,19 +168,19 @@ export class McpServer {
   }
 
   async remove(): Promise<void> {
-    this.#host.tools.removeAll(this.#registered().map(tool => tool.name))
+    this.host.tools.removeAll(this.#registered().map(tool => tool.name))
     this.offers.forget()
-    await this.#end('stopped', 'it was removed from the configuration', true)
+    await this.#end('closed', 'it was removed from the configuration', true)
   }
 
-  async #end(event: Event, cause: string, afterCalls = false): Promise<void> {
+  async #end(state: ServerState, cause: string, afterCalls = false): Promise<void> {
     const { session } = this
     const running = this.#running
     this.failure = new ServerFailure(cause, { stderr: session?.transport.stderr ?? '' })
     this.session = this.#nextAt = undefined
     this.#round.abort(new Error(cause))
     this.#round = new AbortController()
-    this.#become(event)
+    this.#become(state)
     if (afterCalls) await session?.idle()
     const ending = afterCalls ? [session] : [...this.#open]
     await Promise.all([...ending.map(each => each?.close()), running])
@@ -208,13 +188,13 @@ export class McpServer {
     this.#log.close()
   }
 
-  #become(event: Event): void {
-    this.state = STATES[this.state][event] ?? this.state
+  #become(state: ServerState): void {
+    this.state = state
     this.#tell()
   }
 
   #tell(): void {
-    this.#host.onChange(this)
+    this.host.onChange(this)
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
@@ -289,21 +269,21 @@ export class McpServer {
 
   /** Resolves when it is time for an attempt, the user has logged in, or the round is over. */
   async #wait(attempt: number, round: AbortSignal): Promise<void> {
-    const { failure, login } = this
+    const { failure, host, name } = this
     const delayMs = this.#delayBefore(attempt)
     const needsLogin = failure?.kind === 'needs_login'
     if (!needsLogin && delayMs === 0) return
     let stop: (() => void) | undefined
     const isDue = new Promise<void>(resolve => {
-      const timer = needsLogin ? undefined : this.#host.clock.setTimer(resolve, delayMs)
+      const timer = needsLogin ? undefined : this.host.clock.setTimer(resolve, delayMs)
       // Nobody waits for a server that has failed, so it must not keep the process alive.
       timer?.hold(this.state !== 'failed')
-      stop = timer?.cancel ?? login?.onChange(resolve)
+      stop = timer?.cancel ?? host.logins.of(name)?.onChange(resolve)
     })
     if (needsLogin) {
       this.logger.warn(failure.logFields, 'MCP server needs a login')
-      this.#become('refused')
-      this.#host.onFailed(this, failure, 0)
+      this.#become('needs_login')
+      host.onFailed(this)
     } else {
       this.#nextAt = new Date(Date.now() + delayMs).toISOString()
       this.#tell()
@@ -314,13 +294,14 @@ export class McpServer {
 
   /** Resolves to the session; to `undefined` if that failed, and `failure` says why. */
   async #try(attempt: number, round: AbortSignal): Promise<Session | undefined> {
-    const { clock, options } = this.#host
+    const { clock, options } = this.host
     const { connectTimeoutMs = limits.CONNECT_TIMEOUT_MS } = options
     const delayMs = this.#delayBefore(attempt)
     this.logger.info({ attempt, delay_ms: delayMs }, `MCP connection attempt ${attempt} after ${delayMs} ms`)
     this.#nextAt = undefined
-    this.#attempt = attempt
-    this.#become('attempt')
+    this.attempt = attempt
+    // A server that has failed is retried as such.
+    this.#become(this.state === 'failed' ? 'failed' : 'starting')
     // A package runner may have to download the server first, and must not be killed while it does.
     const runner = this.#wasReady ? undefined : packageRunner(this.entry)
     const limitMs = runner ? Math.max(connectTimeoutMs, limits.RUNNER_CONNECT_TIMEOUT_MS) : connectTimeoutMs
@@ -343,11 +324,11 @@ export class McpServer {
 
   #onFailedAttempt(attempt: number): void {
     const { failure = new ServerFailure('') } = this
-    const { attempts = limits.MCP_RETRY_ATTEMPTS } = this.#host.options.retry ?? {}
+    const { attempts = limits.MCP_RETRY_ATTEMPTS } = this.host.options.retry ?? {}
     const hasFailed = !this.#wasReady && (failure.kind === 'permanent' || attempt >= attempts)
     // Reported once, not again while it keeps failing.
-    if (hasFailed && this.state !== 'failed') this.#host.onFailed(this, failure, attempt)
-    if (hasFailed) this.#become('gaveUp')
+    if (hasFailed && this.state !== 'failed') this.host.onFailed(this)
+    if (hasFailed) this.#become('failed')
     else if (this.#wasReady) this.#become('lost')
     const nextMs = this.#delayBefore(attempt + 1)
     const fields = { attempt, ...failure.logFields, next_delay_ms: nextMs }
@@ -358,8 +339,8 @@ export class McpServer {
     const cause = `'${runner}' is probably downloading it (up to ${limitMs / 1_000} s)`
     this.failure = new ServerFailure(cause)
     this.logger.info({ limit_ms: limitMs }, `MCP server is still starting: ${cause}`)
-    this.#host.onProgress(`⏳ Server '${this.name}' is still starting: ${cause}`)
-    this.#host.onChange(this)
+    this.host.onProgress(`⏳ Server '${this.name}' is still starting: ${cause}`)
+    this.host.onChange(this)
   }
 
   #adopt(session: Session, attempt: number): void {
@@ -371,14 +352,14 @@ export class McpServer {
     if (this.#isStale) void this.#refreshTools()
     // What was known from the session before may no longer hold.
     for (const kind of ['resources', 'prompts'] as const) if (this.offers.has(kind)) this.offers.changed(kind)
-    this.#become('connected')
+    this.#become('ready')
     const tools = this.#registered().length
     this.logger.info({ attempt, tools }, `MCP connection succeeded on attempt ${attempt}`)
   }
 
   /** 0, base, 2 × base, …; longer if the server asks for more time. */
   #delayBefore(attempt: number): number {
-    const { baseDelayMs = limits.MCP_RETRY_BASE_DELAY } = this.#host.options.retry ?? {}
+    const { baseDelayMs = limits.MCP_RETRY_BASE_DELAY } = this.host.options.retry ?? {}
     const [baseMs, maxMs] = this.#wasReady
       ? [limits.RECONNECT_BASE_DELAY_MS, limits.RECONNECT_MAX_DELAY_MS]
       : [baseDelayMs, limits.MAX_RETRY_MS]
@@ -387,7 +368,7 @@ export class McpServer {
   }
 
   #registered(): Tool[] {
-    const { tools } = this.#host
+    const { tools } = this.host
     return tools.getTools().filter(tool => tools.originOf(tool)?.server === this.name)
   }
 
@@ -396,7 +377,7 @@ export class McpServer {
     this.#isStale = true
     if (this.#isRefreshing) return
     this.#isRefreshing = true
-    const { clock, options } = this.#host
+    const { clock, options } = this.host
     const { connectTimeoutMs = limits.CONNECT_TIMEOUT_MS } = options
     for (let pauseMs = limits.LIST_PAUSE_MS; this.#isStale && this.session; pauseMs *= 2) {
       this.#isStale = false
@@ -413,7 +394,7 @@ export class McpServer {
 
   /** Adds new tools, replaces changed ones and removes those that are gone; the rest is untouched. */
   #updateTools(listed: readonly unknown[], session: Session): void {
-    const { tools } = this.#host
+    const { tools } = this.host
     const { name: server, order, entry, logger } = this
     if (session !== this.session) return
     const known = this.#definitions
@@ -427,9 +408,9 @@ export class McpServer {
     tools.removeAll(gone)
     if (gone.length > 0) logger.info({ tools: gone.slice(0, MAX_LINES) }, 'MCP tools removed')
     for (const after of changed.filter(({ name }) => known.has(name)).slice(0, MAX_LINES)) {
-      const before: Params = { ...known.get(after.name) }
-      const keys = Object.keys({ ...before, ...after }) as (keyof McpToolDefinition)[]
-      const changes = keys.filter(key => !isDeepStrictEqual(before[key], after[key]))
+      const before = known.get(after.name)
+      const keys = Object.keys(after) as (keyof McpToolDefinition)[]
+      const changes = keys.filter(key => !isDeepStrictEqual(before?.[key], after[key]))
       const tool = safeText(after.name)
       logger.warn({ tool, changes }, `The definition of MCP tool '${tool}' changed`)
     }
@@ -438,6 +419,6 @@ export class McpServer {
         changed.map(definition => mcpTool(definition, this)),
         { server, order, ...(entry.parameterNames && { parameterNames: entry.parameterNames }) },
       )
-    if (gone.length + changed.length > 0) this.#host.onChange(this)
+    if (gone.length + changed.length > 0) this.host.onChange(this)
   }
 }

@@ -1,19 +1,17 @@
 import { isSecretKey } from '../logging/redact.ts'
 import { TRACE_KEYS, traceContext } from '../telemetry/trace-context.ts'
-import type { InvokeOptions, Progress, Tool } from '../tools/tool.ts'
+import type { InvokeOptions, Tool } from '../tools/tool.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { isRecord, ownValue } from '../util/guards.ts'
 import { valueOfResult } from './call-result.ts'
-import { finalResult, isFinal } from './final-result.ts'
+import { finalResult } from './final-result.ts'
 import { paramHeaders } from './header-parameters.ts'
 import type { McpServer } from './mcp-server.ts'
 import { type Params, RpcError } from './peer.ts'
 import { isHttpUrl } from './server-entry.ts'
 import { OUTCOME_UNKNOWN, ServerFailure } from './server-failure.ts'
-import type { RequestOptions, Session } from './session.ts'
+import type { RequestOptions } from './session.ts'
 import type { McpToolDefinition } from './tool-definition.ts'
-
-type Options = Partial<InvokeOptions>
 
 /** JSON-RPC code of a call that requires URLs to be visited first. */
 const URL_REQUIRED = -32_042
@@ -35,7 +33,7 @@ export function mcpTool(definition: McpToolDefinition, server: McpServer): Tool 
     timeoutMs,
     maxTimeoutMs,
     sentences: ownValue(sentences, name),
-    invoke: (args, options: Options = {}) => invoke(call, args, options),
+    invoke: (args, options: Partial<InvokeOptions> = {}) => invoke(call, args, options),
   }
 }
 
@@ -43,59 +41,41 @@ export function mcpTool(definition: McpToolDefinition, server: McpServer): Tool 
  * Calls the tool on its server. Rejects with the server's own message, or with `unavailable` while it is down. A call whose
  * server was lost is repeated once if that is safe.
  */
-async function invoke(call: ToolCall, args: object, options: Options): Promise<unknown> {
-  const { server, isWrite } = call
+async function invoke(call: ToolCall, args: object, options: Partial<InvokeOptions>): Promise<unknown> {
+  const { definition, server, isWrite } = call
+  const { name, schema, raw } = definition
+  const { meta, wantsProgress, onRequest } = options
+  const params = { name: (raw ?? definition).name, arguments: args }
   // If the server was just reconfigured, the call waits for its replacement.
   let session = server.session ?? (server.isFirstStart ? await server.tried() : undefined)
   if (!session || (!server.session && options.signal?.aborted)) throw server.unavailable()
   for (let mayRepeat = !isWrite; ; mayRepeat = false) {
+    const request: RequestOptions = {
+      from: options,
+      // Callers other than the executor have a signal only, which costs more.
+      signal: options.onAbort ? undefined : options.signal,
+      onAbort: listener => options.onAbort?.(listener),
+      onProgress: wantsProgress ? progress => options.reportProgress?.(progress) : undefined,
+      meta: meta && callMeta(meta),
+      onRequest,
+      send: session.mirrorsArguments ? { headers: paramHeaders(schema, args) } : undefined,
+    }
     try {
-      return await callOn(call, session, args, options)
+      return valueOfResult(await finalResult(session, 'tools/call', params, request))
     } catch (error) {
-      if (!(error instanceof ServerFailure && error.isLoss)) throw errorOf(call, error)
-      if (!mayRepeat) throw lost(server, error, isWrite ? OUTCOME_UNKNOWN : '')
+      if (!(error instanceof ServerFailure && error.isLoss)) throw errorOf(error, name, isWrite)
+      if (!mayRepeat) throw lost(server, error, isWrite)
       session = await server.tried()
-      if (!session || options.signal?.aborted) throw lost(server, error)
+      if (!session || options.signal?.aborted) throw lost(server, error, false)
     }
   }
 }
 
-async function callOn(call: ToolCall, session: Session, args: object, options: Options): Promise<unknown> {
-  const { definition, server } = call
-  const { meta, onAbort, onRequest } = options
-  const { schema, raw: { name } = definition } = definition
-  const onProgress = options.wantsProgress
-    ? (progress: Progress) => options.reportProgress?.(progress)
-    : undefined
-  const request: RequestOptions = {
-    from: options,
-    // Callers other than the executor have a signal only, which costs more.
-    signal: onAbort ? undefined : options.signal,
-    onAbort: onAbort && (listener => options.onAbort?.(listener)),
-    onProgress,
-    meta: meta && callMeta(meta),
-    onRequest,
-    headers: session.mirrorsArguments ? paramHeaders(schema, args) : undefined,
-  }
-  const send = (answers?: object) =>
-    session.request('tools/call', { name, arguments: args, ...answers }, request)
-  const first = await send()
-  session.hasAnswered = true
-  if (isFinal(first)) return valueOfResult(first)
-  // From here on, the server has begun to work on it.
-  const rest = { server, session, from: options, signal: options.signal, onProgress }
-  const result = await finalResult(first, send, rest).catch(error => {
-    throw error instanceof ServerFailure && error.isLoss ? lost(server, error, OUTCOME_UNKNOWN) : error
-  })
-  return valueOfResult(result)
-}
-
 /** What a failed call says to its caller. A JSON-RPC error keeps its code and data for those who can pass them on. */
-function errorOf({ definition, isWrite }: ToolCall, error: unknown): unknown {
+function errorOf(error: unknown, name: string, isWrite: boolean): unknown {
   if (error instanceof ServerFailure) {
     const { kind, message, retryAfterMs } = error
-    if (kind === 'lacks_scope')
-      return new ToolFailureError('denied', `Tool '${definition.name}' was denied: ${message}`)
+    if (kind === 'lacks_scope') return new ToolFailureError('denied', `Tool '${name}' was denied: ${message}`)
     const consequence = isWrite && kind === 'unusable' ? OUTCOME_UNKNOWN : ''
     return new ToolFailureError('tool_error', `${message}${consequence}`, { retryAfterMs })
   }
@@ -108,7 +88,8 @@ function errorOf({ definition, isWrite }: ToolCall, error: unknown): unknown {
   return new ToolFailureError('tool_error', message, { diagnosis, cause: error })
 }
 
-function lost(server: McpServer, { message, kind }: ServerFailure, consequence = ''): ToolFailureError {
+function lost(server: McpServer, { message, kind }: ServerFailure, isWrite: boolean): ToolFailureError {
+  const consequence = isWrite ? OUTCOME_UNKNOWN : ''
   return server.unavailable(kind === 'unsent' ? message : `${message} during the call${consequence}`)
 }
 

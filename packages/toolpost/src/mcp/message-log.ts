@@ -39,24 +39,23 @@ function sizeOf(message: object): number {
 
 /** The last messages of a server. Cleaned only when somebody looks, since every message passes here; a large one at once. */
 export class MessageLog {
-  readonly #ring: Kept[] = []
+  readonly #kept: Kept[] = []
   #seq = 0
 
   add(direction: LoggedMessage['direction'], given: object, bytes = sizeOf(given)): void {
-    const seq = ++this.#seq
     const message = (bytes > SHOWN_BYTES ? plainCopy(given, LIMITS).value : given) as Kept['message']
-    this.#ring[seq % KEPT_MESSAGES] = { seq, at: Date.now(), direction, message, bytes }
+    this.#kept.push({ seq: ++this.#seq, at: Date.now(), direction, message, bytes })
+    if (this.#kept.length > KEPT_MESSAGES) this.#kept.shift()
   }
 
   /** Those with a higher number than `after`, oldest first. */
   read(after: number): LoggedMessage[] {
-    const all = this.#ring.filter(each => each !== undefined).sort((a, b) => a.seq - b.seq)
     const shown = ({ at, message, ...rest }: Kept): LoggedMessage => {
       const { method, id, error } = message
       const isRequest = ({ direction, ...other }: Kept) =>
         other.message.id === id && other.message.method !== undefined && direction !== rest.direction
       const request =
-        method === undefined ? all.findLast(each => each.seq < rest.seq && isRequest(each)) : undefined
+        method === undefined ? this.#kept.findLast(each => each.seq < rest.seq && isRequest(each)) : undefined
       let kind: LoggedMessage['kind'] = error === undefined ? 'response' : 'error'
       if (method !== undefined) kind = id === undefined ? 'notification' : 'request'
       return {
@@ -69,6 +68,6 @@ export class MessageLog {
         message: plainCopy(message, { ...LIMITS, cleaner: { ...cleaner, secret } }).value,
       }
     }
-    return all.filter(({ seq }) => seq > after).map(shown)
+    return this.#kept.filter(({ seq }) => seq > after).map(shown)
   }
 }

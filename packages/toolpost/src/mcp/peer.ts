@@ -1,4 +1,5 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
+import type { Requester } from '../tools/caller.ts'
 import type { Progress } from '../tools/tool.ts'
 import { isRecord, ownValue } from '../util/guards.ts'
 
@@ -59,10 +60,12 @@ export interface RequestOptions {
   onAbort?: ((listener: () => void) => void) | undefined
   onProgress?: ((progress: Progress) => void) | undefined
   meta?: Params | undefined
-  /** Passed to the transport, for example headers; called with the id of the request. */
-  send?: ((id: number) => TransportSendOptions | undefined) | undefined
+  /** Passed to the transport, for example headers. */
+  send?: TransportSendOptions | undefined
+  /** Called with the id of the request before it is sent. */
+  onSend?: ((id: number) => void) | undefined
   /** The caller that the request is made for. */
-  from?: unknown
+  from?: Requester | undefined
 }
 
 interface Pending extends Pick<RequestOptions, 'onProgress' | 'from'> {
@@ -106,7 +109,7 @@ export class Peer {
 
   /** Sends a request and resolves to its result; rejects with the signal's reason if that aborts first. */
   request(method: string, params: object = {}, options: RequestOptions = {}): Promise<unknown> {
-    const { signal, onAbort, onProgress, meta, send, from } = options
+    const { signal, onAbort, onProgress, meta, send, onSend, from } = options
     if (signal?.aborted || this.#closed) return Promise.reject(this.#closed ?? signal?.reason)
     const id = this.#nextId++
     const stream = this.#transport.hasPerRequestStream ? new AbortController() : undefined
@@ -115,9 +118,9 @@ export class Peer {
     })
     const own = onProgress ? { ...meta, progressToken: id } : meta
     const message = { jsonrpc: '2.0' as const, id, method, params: this.#withMeta(params, own) }
-    const given = send?.(id)
+    onSend?.(id)
     this.#transport
-      .send(message, stream ? { ...given, requestSignal: stream.signal } : given)
+      .send(message, stream ? { ...send, requestSignal: stream.signal } : send)
       .catch(error => this.fail(id, error))
     onAbort?.(() => this.#cancel(id, new Error('The caller gave up')))
     if (!signal) return result
@@ -210,7 +213,7 @@ export class Peer {
         signal: controller.signal,
         extra,
         notify: (name, given) => void this.notify(name, given, send),
-        request: (name, given, options) => this.request(name, given, { ...options, send: () => send }),
+        request: (name, given, options) => this.request(name, given, { ...options, send }),
       })
       answer = { result: result ?? {} }
     } catch (error) {

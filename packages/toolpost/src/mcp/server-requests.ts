@@ -104,7 +104,8 @@ async function listRoots({ entry }: McpServer, _: Params, { from, signal, key }:
 
 /** By the caller's model, or else by Toolpost's own. */
 async function createMessage(server: McpServer, params: Params, { from, signal, key }: AskOptions) {
-  const { name, sample, entry } = server
+  const { name, host, entry } = server
+  const { sample } = host.options
   const options = { server: name, signal, from, key }
   if (entry.sampling && from?.sample) return from.sample(params, options)
   if (!entry.sampling || !sample) {

@@ -18,9 +18,7 @@ import type { ServerInfo } from './server-status.ts'
 import { StdioTransport } from './stdio-transport.ts'
 
 export interface RequestOptions extends PeerRequestOptions {
-  from?: Requester | undefined
   onRequest?: ((request: ServerRequest) => void) | undefined
-  headers?: Record<string, string> | undefined
   /** Rejects if there is no answer by then. */
   timeoutMs?: number | undefined
 }
@@ -50,8 +48,8 @@ export class Session extends Peer {
   hasAnswered = false
   /** The tools it listed at the handshake, unvalidated. */
   tools: unknown[] = []
+  readonly server: McpServer
   readonly transport: StdioTransport | HttpTransport
-  readonly #server: McpServer
   readonly #http: HttpTransport | undefined
   #listening: AbortController | undefined
   #onAcknowledged = (): void => {}
@@ -92,7 +90,7 @@ export class Session extends Peer {
       onError: error => this.#onError(error),
       onClose: () => transport.failure?.as('lost'),
     })
-    this.#server = server
+    this.server = server
     this.transport = transport
     this.#http = transport instanceof HttpTransport ? transport : undefined
     transport.onlost = failure => {
@@ -122,25 +120,21 @@ export class Session extends Peer {
    * the same one. Nobody else gets the server's questions and logs.
    */
   get #requester(): Requester | undefined {
-    const own = this.pending.get(currentRequestId() ?? -1)?.from as Requester | undefined
+    const own = this.pending.get(currentRequestId() ?? -1)?.from
     if (own) return own
-    const [first, ...others] = [...this.pending.values()].flatMap(({ from }) => (from as Requester) ?? [])
+    const [first, ...others] = [...this.pending.values()].flatMap(({ from }) => from ?? [])
     return others.every(({ peer }) => peer === first?.peer) ? first : undefined
   }
 
   override request(method: string, params: object = {}, options: RequestOptions = {}): Promise<unknown> {
     const { failure } = this.transport
     if (failure) return Promise.reject(failure.as('unsent'))
-    const { onRequest, headers, timeoutMs } = options
+    const { onRequest, timeoutMs } = options
     if (timeoutMs !== undefined) return this.#requestWithin(timeoutMs, method, params, options)
-    const http = this.#http
-    if (!http && !onRequest) return super.request(method, params, options)
-    const send = (id: number) => {
-      onRequest?.({ method, id, protocolVersion: this.protocolVersion, ...http?.address })
-      const lost = () => void this.fail(id, new ServerFailure('the connection was lost', { kind: 'lost' }))
-      return http && { ...(headers && { headers }), onRequestStreamEnd: lost }
-    }
-    return super.request(method, params, { ...options, send })
+    if (!onRequest) return super.request(method, params, options)
+    const { protocolVersion } = this
+    const onSend = (id: number) => onRequest({ method, id, protocolVersion, ...this.#http?.address })
+    return super.request(method, params, { ...options, onSend })
   }
 
   #requestWithin(timeoutMs: number, method: string, params: object, options: RequestOptions) {
@@ -168,7 +162,7 @@ export class Session extends Peer {
         bytes += isTooDeep(entry) ? 0 : JSON.stringify(entry).length
         if (entries.push(entry) <= limits.MAX_LISTED && bytes <= limits.MAX_LIST_BYTES) continue
         const problem = `The server lists more than ${limits.MAX_LISTED} ${kind}; the rest is left out`
-        this.#server.logger.warn({}, problem)
+        this.server.logger.warn({}, problem)
         return entries.slice(0, -1)
       }
       if (cursors.has(cursor)) return entries
@@ -201,12 +195,12 @@ export class Session extends Peer {
       const isNamed = Array.isArray(supported) && supported.includes(MODERN)
       await (!this.#http || isNamed ? this.#discover() : this.#initialize())
     }
-    const { followed } = this.#server.offers
+    const { followed } = this.server.offers
     if (this.#isModern) await this.#listen()
     else
       for (const uri of followed.keys())
         this.follow(uri, true).catch(error =>
-          this.#server.problem(`Could not subscribe to a resource: ${describeError(error)}`),
+          this.server.problem(`Could not subscribe to a resource: ${describeError(error)}`),
         )
     this.tools = await this.list('tools')
     if (this.#http) this.#http.isReady = true
@@ -214,7 +208,7 @@ export class Session extends Peer {
 
   async #initialize(): Promise<void> {
     this.envelope = undefined
-    const capabilities = capabilitiesFor(this.#server.entry)
+    const capabilities = capabilitiesFor(this.server.entry)
     const asked = { protocolVersion: LEGACY[0], capabilities, clientInfo: clientInfo() }
     const result = await this.request('initialize', asked)
     const { protocolVersion, ...about } = isRecord(result) ? result : {}
@@ -229,7 +223,7 @@ export class Session extends Peer {
       [`${META}/protocolVersion`]: MODERN,
       [`${META}/clientInfo`]: clientInfo(),
       // Roots are requested in place of a result and answered by the calling client.
-      [`${META}/clientCapabilities`]: { roots: {}, ...capabilitiesFor(this.#server.entry) },
+      [`${META}/clientCapabilities`]: { roots: {}, ...capabilitiesFor(this.server.entry) },
       // Without it, the server logs nothing.
       [`${META}/logLevel`]: 'info',
     }
@@ -263,7 +257,7 @@ export class Session extends Peer {
     const { signal } = listening
     this.#listening = listening
     const lists = (['tools', 'resources', 'prompts'] as const).filter(kind => this.tellsChangesOf(kind))
-    const { followed } = this.#server.offers
+    const { followed } = this.server.offers
     const notifications = {
       ...Object.fromEntries(lists.map(kind => [`${kind}ListChanged`, true])),
       ...(followed.size > 0 && { resourceSubscriptions: [...followed.keys()] }),
@@ -290,12 +284,12 @@ export class Session extends Peer {
 
   #onNotification(method: string, params: Params): void {
     if (method === 'notifications/subscriptions/acknowledged') this.#onAcknowledged()
-    else this.#server.onNotification(method, params, this.#requester)
+    else this.server.onNotification(method, params, this.#requester)
   }
 
   /** An unusable answer fails its request, or all if it is unknown whose it is. */
   #onError(error: Error): void {
     if (!(error instanceof ServerFailure) || error.kind !== 'unusable') return
-    if (this.fail(error.requestId, error) > 0) this.#server.problem(describeError(error))
+    if (this.fail(error.requestId, error) > 0) this.server.problem(describeError(error))
   }
 }

@@ -8,7 +8,7 @@ import spawn from 'cross-spawn'
 import { safeLines, safeText } from '../logging/safe-value.ts'
 import { isRecord } from '../util/guards.ts'
 import { hasProcessGroups, INHERITED_VARIABLES } from '../util/platform.ts'
-import { idIn, jsonProblem, KEPT_BYTES } from './json-limit.ts'
+import { idIn, jsonProblem, KEPT_BYTES, parsedJson } from './json-limit.ts'
 import * as limits from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
 import { adoptGroup, endGroup, signalGroup } from './process-group.ts'
@@ -41,7 +41,6 @@ export class StdioTransport implements Transport {
   /** The beginning of an incomplete line, or its head and tail if it is over the limit. */
   #parts: Buffer[] = []
   #bytes = 0
-  #outbox = ''
   #stuck: NodeJS.Timeout | undefined
   #stderr = Buffer.alloc(0)
 
@@ -101,10 +100,8 @@ export class StdioTransport implements Transport {
     const { stdin, stdout, stderr } = child
     adoptGroup(pid)
     // A server that closed its stdin or stdout is useless: it exits on its own, or is stopped.
-    const expectExit = (reason: string) => () => {
-      const timer = setTimeout(() => void this.#stop(reason), limits.CLOSED_PIPE_GRACE_MS)
-      this.#exited.then(() => clearTimeout(timer))
-    }
+    const expectExit = (reason: string) => () =>
+      void setTimeout(() => void this.#stop(reason), limits.CLOSED_PIPE_GRACE_MS).unref()
     stdout.on('data', (chunk: Buffer) => this.#onOutput(chunk))
     stdout.on('end', expectExit('the server closed its stdout'))
     stdin.on('error', expectExit('the server closed its stdin'))
@@ -121,9 +118,10 @@ export class StdioTransport implements Transport {
     child.on('close', () => this.#end())
   }
 
-  /** Sends a message at the end of this turn; rejects if it is too large, or the server has too much unread input. */
+  /** Rejects if it is too large, or the server has too much unread input. */
   async send(message: JSONRPCMessage): Promise<void> {
-    const isStuck = (this.#child?.stdin.writableLength ?? 0) + this.#outbox.length > limits.MAX_UNREAD_BYTES
+    const stdin = this.#child?.stdin
+    const isStuck = stdin !== undefined && stdin.writableLength > limits.MAX_UNREAD_BYTES
     if (isStuck)
       this.#stuck ??= setTimeout(
         () => void this.#stop('the server stopped reading its stdin'),
@@ -134,19 +132,16 @@ export class StdioTransport implements Transport {
     const line = `${JSON.stringify(message)}\n`
     if (line.length > this.#maxBytes)
       throw new Error(`The message to the server ${tooLong(this.#maxBytes, line.length)}`)
-    if (this.#outbox === '') setImmediate(() => this.#flush())
-    this.#outbox += line
-    this.#server.messages.add('sent', message, line.length)
-  }
-
-  #flush(): void {
-    const text = this.#outbox
-    this.#outbox = ''
-    if (text === '' || this.failure) return
-    this.#child?.stdin.write(text, () => {
+    // The messages of a turn are written together.
+    if (stdin?.writableCorked === 0) {
+      stdin.cork()
+      setImmediate(() => stdin.uncork())
+    }
+    stdin?.write(line, () => {
       clearTimeout(this.#stuck)
       this.#stuck = undefined
     })
+    this.#server.messages.add('sent', message, line.length)
   }
 
   async close(): Promise<void> {
@@ -166,7 +161,6 @@ export class StdioTransport implements Transport {
     if (pid === undefined) return
     const exitsWithin = (ms: number) =>
       Promise.race([this.#exited.then(() => true), pause(ms, false, { ref: false })])
-    this.#flush()
     stdin?.end()
     if (!(await exitsWithin(limits.STDIN_CLOSED_GRACE_MS))) signalGroup(pid, 'SIGTERM')
     if (!(await exitsWithin(limits.SIGTERM_GRACE_MS))) signalGroup(pid, 'SIGKILL')
@@ -177,16 +171,12 @@ export class StdioTransport implements Transport {
   #onOutput(chunk: Buffer): void {
     let start = 0
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      // Most lines are in one piece.
-      if (this.#bytes === 0 && end - start <= this.#maxBytes) this.#onLine(chunk.toString('utf8', start, end))
-      else {
-        this.#keep(chunk.subarray(start, end))
-        const bytes = this.#bytes
-        const line = Buffer.concat(this.#parts).toString('utf8')
-        this.#parts = []
-        this.#bytes = 0
-        this.#onLine(line, bytes > this.#maxBytes ? tooLong(this.#maxBytes, bytes) : undefined)
-      }
+      this.#keep(chunk.subarray(start, end))
+      const bytes = this.#bytes
+      const line = Buffer.concat(this.#parts).toString('utf8')
+      this.#parts = []
+      this.#bytes = 0
+      this.#onLine(line, bytes > this.#maxBytes ? tooLong(this.#maxBytes, bytes) : undefined)
       start = end + 1
     }
     if (start < chunk.length) this.#keep(chunk.subarray(start))
@@ -206,7 +196,8 @@ export class StdioTransport implements Transport {
       const details = { kind: 'unusable', requestId: Number(idIn(line)) || undefined } as const
       return this.onerror?.(new ServerFailure(`The server's answer ${problem}`, details))
     }
-    const message = parse(line)
+    // Some programs start their output with a byte order mark, which is white space to `trim`.
+    const message = parsedJson(line.trim())
     if (message === undefined && line.trim() === '') return
     for (const each of Array.isArray(message) ? message : [message])
       if (isRecord(each) && each.jsonrpc === '2.0') {
@@ -231,15 +222,6 @@ export class StdioTransport implements Transport {
     for (const stream of [stdin, stdout, stderr]) stream?.destroy()
     this.onlost?.(this.failure)
     this.onclose?.()
-  }
-}
-
-function parse(line: string): unknown {
-  try {
-    // Some programs start their output with a byte order mark, which is white space to `trim`.
-    return JSON.parse(line.trim())
-  } catch {
-    return undefined
   }
 }
 

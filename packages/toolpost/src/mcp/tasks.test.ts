@@ -13,7 +13,7 @@ let servers = 0
 async function taskServer() {
   const journal = join(folder, String(++servers))
   const file = fileURLToPath(new URL('./test-servers/tasks.mjs', import.meta.url))
-  const server = { command: process.execPath, args: [file, journal] }
+  const server = { command: process.execPath, args: [file, journal], trust: true }
   const harness = await startServers({ server })
   expect(harness.status().state).toBe('ready')
   const events = () => readFileSync(journal, 'utf8').split('\n')
@@ -83,6 +83,16 @@ describe('a task', () => {
       code: 'unavailable',
       error: expect.stringMatching(/exited with code 3 during the call; the outcome of the call is unknown$/),
     })
+    expect(server.count('tools/call')).toBe(2)
+  })
+
+  it('that is lost with its server is begun again once, if the call may run twice', async () => {
+    await using server = await taskServer()
+    const result = await server.executor.run(
+      { name: 'reading', args: { how: 'dying' } },
+      { timeoutMs: 20_000 },
+    )
+    expect(result).toMatchObject({ code: 'unavailable', error: expect.not.stringContaining('outcome') })
     expect(server.count('tools/call')).toBe(2)
   })
 

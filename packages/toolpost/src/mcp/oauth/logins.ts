@@ -182,11 +182,11 @@ export class ServerLogin {
 
   /** Whether a refused request is worth repeating. Concurrent requests share one renewal. */
   async #hasAnother(response: Response, used: string | undefined): Promise<boolean> {
-    const lacksScope = response.status === 403
-    if (response.status !== 401 && !lacksScope) return false
     const { extractWWWAuthenticateParams, computeScopeUnion } = await loadSdk()
-    const challenge: Challenge = extractWWWAuthenticateParams(response)
-    if (lacksScope && (challenge.error !== 'insufficient_scope' || used === undefined)) return false
+    const challenge = extractWWWAuthenticateParams(response)
+    const isForbidden = response.status === 403 && used !== undefined
+    const lacksScope = isForbidden && challenge.error === 'insufficient_scope'
+    if (response.status !== 401 && !lacksScope) return false
     // What was granted plus what is missing: a login for the missing scope alone would lose the rest.
     const granted = this.#login?.tokens?.scope ?? this.#challenge?.scope ?? this.#oauth.scope
     const scope = lacksScope ? computeScopeUnion(granted, challenge.scope) : challenge.scope
@@ -200,8 +200,7 @@ export class ServerLogin {
 
   /** Resolves to whether there is another token; rejects if the user has to log in. */
   async #renew(used: string | undefined, lacksScope: boolean): Promise<boolean> {
-    let needed = ''
-    let isKnown = true
+    let needed: string | undefined
     await this.#update(async login => {
       const { tokens } = login
       // Another process renewed it, or the user logged in.
@@ -219,12 +218,12 @@ export class ServerLogin {
           needed = `the login has expired or was revoked: ${error.message}`
           return { ...login, tokens: undefined }
         })
-      needed = tokens ? 'the login has expired' : 'login required'
+      if (tokens) needed = 'the login has expired'
       // A server that says nothing about logging in may want something else.
-      isKnown = tokens !== undefined || (await this.#issuer()) !== undefined
+      else if ((await this.#issuer()) !== undefined) needed = 'login required'
       return login
     })
-    if (!isKnown || needed === '') return isKnown
+    if (needed === undefined) return this.#token !== used
     const kind = lacksScope ? 'lacks_scope' : 'needs_login'
     throw new ServerFailure(`${needed}; run \`toolpost auth ${this.name}\``, { kind })
   }

@@ -1,6 +1,7 @@
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { removeFromLogs } from '../../logging/redact.ts'
 import { isLoopback } from '../../util/text.ts'
+import { parsedJson } from '../json-limit.ts'
 import { describeError, shownUrl } from '../server-failure.ts'
 
 /** A request to an authorization server that takes longer has failed. */
@@ -51,7 +52,7 @@ export async function withOAuthFetch<T>(
     }
     const text = (await limitedBytes(response, MAX_OAUTH_BYTES))?.toString('utf8')
     if (text === undefined) return refuse(`${shown} answered with more than ${MAX_OAUTH_BYTES} bytes`)
-    const answer = parsed(text)
+    const answer: Record<string, unknown> = Object(parsedJson(text))
     removeFromLogs(Object.keys(answer).flatMap(key => (SECRETS.test(key) ? [String(answer[key])] : [])))
     // A server with problems of its own has not denied anything.
     const isDenial = typeof answer.error === 'string' && status < 500 && status !== 429
@@ -92,12 +93,4 @@ export async function limitedBytes({ body }: Response, maxBytes: number): Promis
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
-}
-
-function parsed(text: string): Record<string, unknown> {
-  try {
-    return Object(JSON.parse(text))
-  } catch {
-    return {}
-  }
 }

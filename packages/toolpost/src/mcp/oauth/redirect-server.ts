@@ -1,6 +1,7 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { serve } from '@hono/node-server'
+import { Hono } from 'hono'
 import { describeError } from '../server-failure.ts'
 import type { Logins } from './logins.ts'
 import { REDIRECT_PATH } from './oauth-options.ts'
@@ -9,26 +10,18 @@ type Finish = Logins['finish']
 
 /** Listens on 127.0.0.1 for the redirect after a login; the page it returns shows the outcome. Rejects if the port is taken. */
 export async function listenForRedirect(finish: Finish, port = 0): Promise<{ url: string; close(): void }> {
-  const server = createServer(async ({ url = '/', method }, response) => {
-    const [path, ...query] = url.split('?')
-    const isAnswer = method === 'GET' && path === REDIRECT_PATH
-    const page = isAnswer
-      ? await finishedPage(new URLSearchParams(query.join('?')), finish)
-      : new Response(null, { status: 404 })
-    response.writeHead(page.status, { ...Object.fromEntries(page.headers), connection: 'close' })
-    response.end(await page.text())
-  })
-  await once(server.listen(port, '127.0.0.1'), 'listening')
+  const app = new Hono().get(REDIRECT_PATH, c => finishedPage(new URL(c.req.url).searchParams, finish))
+  const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port })
+  await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${REDIRECT_PATH}`,
-    close() {
-      server.close()
-      server.closeIdleConnections()
-    },
+    close: () => void server.close(),
   }
 }
 
 const HEADERS = {
+  // An open connection would keep the process alive.
+  connection: 'close',
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
   'cache-control': 'no-store',

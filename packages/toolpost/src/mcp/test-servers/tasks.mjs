@@ -41,7 +41,11 @@ function end(task) {
 const methods = {
   'server/discover': id =>
     reply(id, { supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, ttlMs: 0 }),
-  'tools/list': id => reply(id, { tools: [{ name: 'required', inputSchema: { type: 'object' } }] }),
+  'tools/list': id => {
+    const inputSchema = { type: 'object' }
+    const reading = { name: 'reading', inputSchema, annotations: { readOnlyHint: true } }
+    reply(id, { tools: [{ name: 'required', inputSchema }, reading] })
+  },
   'tools/call': (id, params) => create(id, params.arguments),
 }
 
