@@ -101,6 +101,8 @@ export async function startModelServer<Body extends { stream: boolean }>(
     const isStream = body.stream ?? format.whole === undefined
     send(answerTo(body, headers, turn), format, { turn, response, isStream })
   })
+  // Every request listens for its end, and clients keep connections.
+  server.on('connection', socket => socket.setMaxListeners(0))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const close = () =>
     new Promise<void>(resolve => {
