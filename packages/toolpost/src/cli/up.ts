@@ -196,7 +196,7 @@ const ask: Ask = async () => ({
 export async function runServe({ open, flags }: Context): Promise<number> {
   if (!flags.stdio) throw new UsageError('serve needs --stdio; `toolpost up` serves over HTTP')
   const project = await open()
-  const { file, executor, catalog, logger, waitWhileStarting } = project
+  const { file } = project
   const itself = 'lists this Toolpost as one of its own servers, so it would start itself over and over'
   if (isStartedByItself(file)) throw new UsageError(`${file} ${itself}; remove it there`)
   const { guardStdout, serveTools } = await import('../gateway/index.ts')
@@ -206,14 +206,11 @@ export async function runServe({ open, flags }: Context): Promise<number> {
   const started = Promise.race([project.ready(), delay(LIST_WAIT_MS, undefined, { ref: false })])
   try {
     await serveTools({
-      executor,
-      catalog,
-      logger,
+      project,
+      logger: project.logger,
       stdin: process.stdin,
       stdout,
       ask,
-      waitWhileStarting,
-      offer: () => ({ ...project.config.models, toolSearch: project.config.gateway?.toolSearch }),
       signal: stop.signal,
       whenListed: async () => void (await started),
     })

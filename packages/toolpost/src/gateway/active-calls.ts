@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { GatewaySource } from './context.ts'
 import { Disconnected } from './http.ts'
 import { ABORT_GRACE_MS } from './limits.ts'
 
@@ -17,6 +18,17 @@ export class ActiveCalls {
       this.#running.splice(this.#running.indexOf(caller), 1)
       if (this.#running.length === 0) this.#onIdle()
     }
+  }
+
+  /** Waits for a tool that is not registered yet, while servers that may have it are starting. */
+  async waitForTool(
+    { executor, waitWhileStarting }: GatewaySource,
+    name: string,
+    { caller, timeoutMs }: { caller: AbortController; timeoutMs?: number | undefined },
+  ): Promise<void> {
+    if (!waitWhileStarting || executor.tools.findTool(name)) return
+    const limitMs = executor.timeoutMsOf(name, { timeoutMs })
+    await this.run(caller, () => waitWhileStarting(name, { limitMs, signal: caller.signal }))
   }
 
   /** Nothing new should start from now on. Resolves when nothing is running; after `limitMs` the rest is aborted. */

@@ -31,13 +31,9 @@ export interface ToolInfo
 /** A call as the console shows it. Plain data, without secrets; no `result` while it is running. */
 export type CallRecord = Partial<StoredCall> &
   Pick<StoredCall, 'serial' | 'tool' | 'source' | 'origin' | 'args' | 'startedAt'> & {
-    /** How much of its duration it spent waiting: for approval, for a free slot. */
-    waitedMs?: number
     slow: boolean
     /** While it is running, if its tool reports it. */
     progress?: Progress
-    /** What was noted about it: `rule`, `approval`, `trace_id`. */
-    notes?: Record<string, unknown>
     /** Where to see its trace, if configured. */
     traceUrl?: string
   }

@@ -56,6 +56,22 @@ describe.each(['the history', 'the journal'])('GET /api/calls from %s', kind => 
   })
 })
 
+it('a gateway without a history has the last calls before somebody asks for them, and all from then on', async () => {
+  await using gateway = testGateway()
+  const run = (n: number) => gateway.executor.run({ name: 'echo', args: { n } })
+  const kept = async () => {
+    const lines = (await (await gateway.get('/api/calls/export')).text()).trim().split('\n')
+    return lines.map(line => JSON.parse(line).args.n)
+  }
+  for (let n = 0; n < 5_000; n++) await run(n)
+  const last = await kept()
+  expect(last[0]).toBe(4_999)
+  expect(last.length).toBeGreaterThanOrEqual(1_000)
+  expect(last.length).toBeLessThan(5_000)
+  await run(5_000)
+  expect(await kept()).toEqual([5_000, ...last])
+})
+
 describe('a gateway with a history', () => {
   it('says why there are no calls while the file cannot be used', async () => {
     const { history } = await open({ file: '/dev/null/history.db' })

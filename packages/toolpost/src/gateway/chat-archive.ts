@@ -1,11 +1,12 @@
-import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { Logger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
 import type { PlainMessage } from '../models/ai-client.ts'
 import { isRecord } from '../util/guards.ts'
+import { writePrivate } from '../util/private-file.ts'
+import { quietly } from '../util/quietly.ts'
 import type { ChatTurn, ConversationRecord } from './api-types.ts'
 import type { GatewaySource } from './context.ts'
 import { KEPT_CHARACTERS, KEPT_CONVERSATIONS, KEPT_TURNS } from './limits.ts'
@@ -21,9 +22,7 @@ export class ChatArchive {
   readonly #source: GatewaySource
   readonly #logger: Logger
   readonly #kept = new Map<string, StoredConversation>()
-  #reading: Promise<void> | undefined
-  /** One write after another, so that the later of two wins. */
-  #writing: Promise<unknown> = Promise.resolve()
+  #isRead = false
 
   constructor(source: GatewaySource, logger: Logger) {
     this.#source = source
@@ -31,42 +30,30 @@ export class ChatArchive {
   }
 
   /** The conversations of a client, newest first. */
-  async list(owner: string): Promise<StoredConversation[]> {
-    const folder = this.#folder()
-    if (folder !== undefined) this.#reading ??= this.#read(folder)
-    await this.#reading
+  list(owner: string): StoredConversation[] {
+    this.#read()
     const own = [...this.#kept.values()].filter(each => each.owner === owner)
     return own.sort((a, b) => b.updatedAt - a.updatedAt)
   }
 
-  async get(owner: string, id: string): Promise<StoredConversation | undefined> {
-    return (await this.list(owner)).find(each => each.id === id)
+  get(owner: string, id: string): StoredConversation | undefined {
+    return this.list(owner).find(each => each.id === id)
   }
 
   /** Drops the first turns if it is too long, and the oldest conversations of its client if there are too many. */
-  async keep(conversation: StoredConversation): Promise<void> {
+  keep(conversation: StoredConversation): void {
     let turns = conversation.turns.slice(-KEPT_TURNS)
     while (turns.length > 1 && JSON.stringify(turns).length > KEPT_CHARACTERS) turns = turns.slice(1)
     const kept = { ...conversation, turns }
+    const text = JSON.stringify(kept, (key, value) => (key === 'dialogue' ? undefined : value))
     this.#kept.set(kept.id, kept)
-    this.#write(async folder => {
-      await mkdir(folder, { recursive: true, mode: 0o700 })
-      const draft = join(folder, `.${randomUUID()}`)
-      const text = JSON.stringify(kept, (key, value) => (key === 'dialogue' ? undefined : value))
-      await writeFile(draft, text, { mode: 0o600 })
-      await rename(draft, join(folder, fileOf(kept.id)))
-    })
-    for (const { id } of (await this.list(kept.owner)).slice(KEPT_CONVERSATIONS)) this.remove(id)
+    this.#save(kept.id, file => writePrivate(file, text))
+    for (const { id } of this.list(kept.owner).slice(KEPT_CONVERSATIONS)) this.remove(id)
   }
 
   remove(id: string): void {
     this.#kept.delete(id)
-    this.#write(folder => rm(join(folder, fileOf(id)), { force: true }))
-  }
-
-  /** Resolves when everything is written. */
-  async close(): Promise<void> {
-    await this.#writing
+    this.#save(id, file => rmSync(file, { force: true }))
   }
 
   #folder(): string | undefined {
@@ -74,24 +61,27 @@ export class ChatArchive {
     return file === undefined || file === ':memory:' ? undefined : join(dirname(file), 'conversations')
   }
 
-  #write(action: (folder: string) => Promise<void>): void {
+  #save(id: string, action: (file: string) => void): void {
     const folder = this.#folder()
     const failed = (error: unknown) =>
       this.#logger.warn({ error: safeText(String(error)) }, 'Could not save a conversation')
-    if (folder !== undefined) this.#writing = this.#writing.then(() => action(folder)).catch(failed)
+    if (folder !== undefined) quietly(() => action(join(folder, fileOf(id))), failed)
   }
 
-  /** Files that are malformed are ignored. */
-  async #read(folder: string): Promise<void> {
-    for (const name of await readdir(folder).catch(() => [])) {
-      const read = async () => JSON.parse(await readFile(join(folder, name), 'utf8')) as StoredConversation
-      const found = await read().catch(() => undefined)
-      const isWhole =
-        Array.isArray(found?.turns) &&
-        found.turns.every(turn => isRecord(turn?.end) && Array.isArray(turn.parts))
-      if (found && isWhole && fileOf(String(found.id)) === name && !this.#kept.has(found.id))
-        this.#kept.set(found.id, found)
-    }
+  /** Once there is a folder. Files that are malformed are ignored. */
+  #read(): void {
+    const folder = this.#folder()
+    if (this.#isRead || folder === undefined) return
+    this.#isRead = true
+    quietly(() => {
+      for (const name of readdirSync(folder)) quietly(() => this.#readFile(folder, name))
+    })
+  }
+
+  #readFile(folder: string, name: string): void {
+    const found: StoredConversation = JSON.parse(readFileSync(join(folder, name), 'utf8'))
+    const isWhole = found.turns.every(({ end, parts }) => isRecord(end) && Array.isArray(parts))
+    if (isWhole && fileOf(found.id) === name && !this.#kept.has(found.id)) this.#kept.set(found.id, found)
   }
 }
 

@@ -5,29 +5,13 @@ import { removeFromLogs } from '../logging/redact.ts'
 import { safeValue } from '../logging/safe-value.ts'
 import type { Access } from '../mcp/catalog.ts'
 import type { ServerStatus } from '../mcp/server-status.ts'
+import type { ClientOptions } from '../project/config.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { fitsName, fitsTool } from '../tools/tool-pattern.ts'
+import type { GatewaySource } from './context.ts'
 import { type Bindings, headerIn, refusal } from './http.ts'
 import type { OAuthClients } from './oauth.ts'
-
-/**
- * Someone with a token, and what they may use: patterns with `*` and `?`. All tools if `tools` is left out. Resources
- * and prompts: those named; all of them only if nothing is named at all.
- */
-export interface ClientOptions {
-  token: string
-  tools?: readonly string[] | undefined
-  /** URIs. */
-  resources?: readonly string[] | undefined
-  prompts?: readonly string[] | undefined
-  /** Whether it may decide about other clients' waiting calls; by default only the owner does. */
-  approves?: boolean | undefined
-  /** Over MCP, search tools instead of listing more than a model should be shown; the gateway's setting if left out. */
-  toolSearch?: boolean | undefined
-}
-
-export type ClientList = Readonly<Record<string, ClientOptions>>
 
 /** The owner: whoever has the gateway's own token, or anyone if authentication is off. */
 const OWNER = 'default'
@@ -150,35 +134,32 @@ function climbs(uri: string): boolean {
 
 export type Clients = ReturnType<typeof createClients>
 
-interface ClientsOptions {
-  tools: ToolManager
-  /** The owner's token; `false` lets everybody in as the owner. */
-  token: string | false
-  /** The configured clients; read again when the configuration changes. */
-  list(): ClientList | undefined
-  oauth: OAuthClients
-}
-
-/** Identifies the client of a request by its token. */
-export function createClients({ tools, token: initialToken, list, oauth }: ClientsOptions) {
-  let token = initialToken
+/** Identifies the client of a request by its token. `ownToken` is the owner's; with `false`, everybody is the owner. */
+export function createClients(source: GatewaySource, oauth: OAuthClients, ownToken: string | false) {
+  const { tools } = source.executor
+  const list = () => source.config?.clients
+  let token = ownToken
   let known = readAll()
 
   function readAll() {
     const current = list()
-    const names = Object.keys(current ?? {})
-    const owner = new Client(tools, OWNER, () => ({}), { isAlone: names.length === 0 })
-    const tokens = new Map(
-      names.map(name => [current?.[name]?.token, new Client(tools, name, () => list()?.[name] ?? NOTHING)]),
-    )
-    if (token !== false) tokens.set(token, owner)
-    removeFromLogs([...tokens.keys()].filter(each => each !== undefined))
+    const named = Object.entries(current ?? {}).map(([name, { token }]) => {
+      const client = new Client(tools, name, () => list()?.[name] ?? NOTHING)
+      return [token, client] as const
+    })
+    const owner = new Client(tools, OWNER, () => ({}), { isAlone: named.length === 0 })
+    const all = token === false ? named : [...named, [token, owner] as const]
+    removeFromLogs(all.map(([secret]) => secret))
     // By the Authorization header. A map compares seeded hashes first, whose timing reveals nothing.
-    const byHeader = new Map([...tokens].map(([secret, client]) => [`Bearer ${secret}`, client]))
+    const byHeader = new Map(all.map(([secret, client]) => [`Bearer ${secret}`, client]))
     return { list: current, owner, byHeader }
   }
 
   return {
+    get token() {
+      return token
+    },
+
     /** Replaces the owner's token; the old one is no longer accepted. */
     setToken(next: string): void {
       token = next

@@ -6,21 +6,21 @@ import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import type { McpIntegration } from '../mcp/index.ts'
 import type { AiClient } from '../models/ai-client.ts'
-import type { OAuthConfig } from '../project/config.ts'
+import type { ClientList, OAuthConfig } from '../project/config.ts'
 import type { ModelInfo } from '../project/model-choice.ts'
 import type { Project } from '../project/project.ts'
 import type { VoiceInput } from '../project/voice.ts'
 import { ActiveCalls } from './active-calls.ts'
 import { CallLog } from './call-log.ts'
 import { ChatArchive } from './chat-archive.ts'
-import { type Client, type ClientList, createClients } from './clients.ts'
-import { Events } from './events.ts'
+import { type Client, createClients } from './clients.ts'
+import { createEvents } from './events.ts'
 import { createMcpEndpoint } from './mcp-server/http-endpoint.ts'
 import { createOAuthClients } from './oauth.ts'
 import { Questions } from './questions.ts'
 
 export interface GatewayOptions {
-  /** What a toolpost.json describes, from `openProject`. */
+  /** What a toolpost.json describes, from `openProject`; read again when that changes. */
   project?: GatewaySource | undefined
   /** Without a project: its parts. */
   executor?: ToolExecutor | undefined
@@ -37,14 +37,14 @@ export interface GatewayOptions {
   history?: History | undefined
   /** Keeps results too long for a model; without it, they are sent whole. The project's if there is one. */
   bigResults?: BigResults | undefined
+  /** Others with their own tokens, by name, and what they may use. */
+  clients?: ClientList | undefined
+  /** Also accept access tokens of an OAuth issuer. */
+  oauth?: OAuthConfig | undefined
   /** The system prompt of every conversation. */
   instructions?: string | undefined
   /** The owner's token: allows everything. A random one if left out; `false` lets everybody in as the owner. */
   token?: string | false | undefined
-  /** Others with their own tokens, by name, and what they may use. The project's if left out. */
-  clients?: ClientList | undefined
-  /** Also accept access tokens of an OAuth issuer. The project's if left out. */
-  oauth?: OAuthConfig | undefined
   /** Host names the gateway answers to, in addition to loopback. */
   hosts?: readonly string[] | undefined
   /** Calls that take longer are marked slow. */
@@ -65,26 +65,20 @@ const DEFAULT_INSTRUCTIONS =
   'Use the tools for what they can do or know, instead of guessing. Answer in a few short sentences.'
 
 /** What the routes work with. */
-export function contextOf(options: GatewayOptions, token: string | false) {
+export function contextOf(options: GatewayOptions, source: GatewaySource, token: string | false) {
   const { instructions = DEFAULT_INSTRUCTIONS, slowMs } = options
   const logger = quietLogger(options.logger)
-  const source = sourceOf(options)
-  const { executor, catalog, waitWhileStarting } = source
-  const { tools } = executor
-  const oauth = createOAuthClients(tools, () => oauthOf(options), logger)
-  const list = () => options.clients ?? source.config?.clients
-  const clients = createClients({ tools, token, list, oauth })
+  const oauth = createOAuthClients(source, logger)
+  const clients = createClients(source, oauth, token)
   /** The open streams of all kinds. */
   const streams = new Map<unknown, Client>()
   const calls = new ActiveCalls()
   const log = new CallLog(source, slowMs)
   const questions = new Questions()
-  const offer = () => ({ ...source.config?.models, toolSearch: source.config?.gateway?.toolSearch })
-  const mcp = createMcpEndpoint({ executor, logger, calls, streams, catalog, waitWhileStarting, offer })
-  const events = new Events({ source, log, questions, streams })
+  const mcp = createMcpEndpoint({ source, logger, calls, streams })
+  const events = createEvents({ source, log, questions, streams })
   const archive = new ChatArchive(source, logger)
   return {
-    executor,
     source,
     clients,
     oauth,
@@ -99,14 +93,12 @@ export function contextOf(options: GatewayOptions, token: string | false) {
   }
 }
 
-/** Read again when the configuration changes. */
-export function oauthOf({ oauth, project }: GatewayOptions): OAuthConfig | undefined {
-  return oauth ?? project?.config?.gateway?.oauth
-}
-
 /** The gateway's project, or a source made of the parts a program passed. */
-function sourceOf(options: GatewayOptions): GatewaySource {
-  const { project, executor, mcp, client, model, voice, approvals, history, bigResults } = options
+export function sourceOf(options: GatewayOptions): GatewaySource {
+  const { project, executor, mcp, client, model, voice, approvals, history, bigResults, clients, oauth } =
+    options
+  if (project && (clients || oauth))
+    throw new TypeError("'clients' and 'oauth' belong in the configuration of the project")
   if (project) return project
   if (!executor) throw new TypeError('createGateway needs a project or an executor')
   const why = client ? 'passed to createGateway' : 'no client was passed to createGateway'
@@ -119,6 +111,7 @@ function sourceOf(options: GatewayOptions): GatewaySource {
     client,
     approvals,
     bigResults,
+    config: { clients, gateway: { oauth } },
     catalog: mcp?.catalog,
     on: on as Project['on'],
     voice: () => voice,

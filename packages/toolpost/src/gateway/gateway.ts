@@ -10,11 +10,11 @@ import { RpcError } from '../mcp/peer.ts'
 import { describeError } from '../mcp/server-failure.ts'
 import { ModelError } from '../models/model-error.ts'
 import { accessProblems } from '../project/check.ts'
-import { ConfigError, type OAuthConfig } from '../project/config.ts'
+import { ConfigError, type ToolpostConfig } from '../project/config.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
-import { type ClientList, createGuard } from './clients.ts'
+import { createGuard } from './clients.ts'
 import { consoleFiles } from './console-files.ts'
-import { contextOf, type GatewayContext, type GatewayOptions, oauthOf } from './context.ts'
+import { contextOf, type GatewayContext, type GatewayOptions, sourceOf } from './context.ts'
 import { type App, busy, failure, type GatewayEnv, refusal } from './http.ts'
 import { DRAIN_MS } from './limits.ts'
 import { METADATA_PATHS } from './oauth.ts'
@@ -47,22 +47,19 @@ export class GatewayError extends Error {
 
 /** Throws a GatewayError if clients could not be told apart, a token could be guessed, or an issuer not be trusted. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const { bigResults } = options
-  let token = options.token ?? randomBytes(24).toString('base64url')
-  checkAccess(options.clients ?? options.project?.config?.clients, oauthOf(options), token)
-  const context = contextOf(options, token)
-  const { source, executor, clients, calls, questions, events, log, archive, mcp } = context
+  const { token = randomBytes(24).toString('base64url'), bigResults } = options
+  const source = sourceOf(options)
+  checkAccess(source.config, token)
+  const context = contextOf(options, source, token)
+  const { clients, calls, questions, events, log, mcp } = context
   // A project's executor has it already.
-  const stopResults = bigResults && executor.use(longResults(bigResults))
-  const stopCheck = source.addCheck?.(config => checkAccess(config.clients, undefined, token))
+  const stopResults = bigResults && source.executor.use(longResults(bigResults))
+  const stopCheck = source.addCheck?.(config => checkAccess(config, clients.token))
   return {
     get token() {
-      return token || undefined
+      return clients.token || undefined
     },
-    setToken(next) {
-      token = next
-      clients.setToken(next)
-    },
+    setToken: clients.setToken,
     fetch: createFetch(context, options),
     abort: () => calls.abort(),
     async close({ drainMs = DRAIN_MS } = {}) {
@@ -71,15 +68,17 @@ export function createGateway(options: GatewayOptions): Gateway {
       stopCheck?.()
       questions.close()
       events.close()
-      for (const part of [log, archive, mcp]) await part.close()
+      await log.close()
+      await mcp.close()
     },
   }
 }
 
-function checkAccess(clients: ClientList = {}, oauth: OAuthConfig | undefined, own: string | false): void {
+function checkAccess({ clients = {}, gateway }: ToolpostConfig = {}, token: string | false): void {
+  const oauth = gateway?.oauth
   const needing = Object.keys(clients).length > 0 ? "'clients' need" : oauth && "'oauth' needs"
-  if (own === false && needing) throw new GatewayError(`${needing} authentication: remove "token": false`)
-  for (const { path, problem } of accessProblems(clients, own, oauth))
+  if (token === false && needing) throw new GatewayError(`${needing} authentication: remove "token": false`)
+  for (const { path, problem } of accessProblems(clients, token, oauth))
     throw new GatewayError(`${path.join('.')}: ${problem}`)
 }
 

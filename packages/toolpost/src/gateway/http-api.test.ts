@@ -245,6 +245,16 @@ describe('the chat', () => {
     expect(existsSync('conversations')).toBe(false)
   })
 
+  it('keeps a large result without its large texts', async () => {
+    const long = toolNamed('long', () => ({ room: 'Kitchen', text: 'x'.repeat(100_000) }))
+    const client = new ModelClient({ model: scriptedModel({ calls: [{ name: 'long' }] }, 'Done') })
+    await using gateway = testGateway([long], { client })
+    const events = await eventReader(await gateway.post('/api/chat', { message: 'go' })).all()
+    const { turns } = await dataOf(gateway.get(`/api/conversations/${events.at(-1)?.data.conversation}`))
+    const { result } = turns[0].parts[0].call
+    expect(result).toMatchObject({ success: true, result: { room: 'Kitchen', text: '[…]' } })
+  })
+
   it('answers one question of a conversation at a time', async () => {
     const { tool, begun, finish } = patientTool()
     const model = scriptedModel('hello', { calls: [{ name: 'patient' }] }, 'done')

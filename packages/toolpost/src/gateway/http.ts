@@ -158,7 +158,16 @@ async function readBody<Body>(c: RequestContext, maxBytes: number, whole: () => 
   const length = headerOf(c, 'content-length')
   if (Number(length ?? 0) > maxBytes) throw tooLarge(`is larger than ${maxBytes} bytes`)
   try {
-    return await (length === undefined ? collected(streamOf(c), maxBytes) : whole())
+    if (length !== undefined) return await whole()
+    const chunks: Buffer[] = []
+    let bytes = 0
+    // Destroying the stream would close the connection before the refusal is sent.
+    for await (const chunk of streamOf(c).iterator({ destroyOnReturn: false })) {
+      bytes += chunk.length
+      if (bytes > maxBytes) throw tooLarge(`is larger than ${maxBytes} bytes`)
+      if (chunks.push(chunk) > MAX_BODY_CHUNKS) throw tooLarge(`has more than ${MAX_BODY_CHUNKS} chunks`)
+    }
+    return Buffer.concat(chunks)
   } catch (error) {
     throw error instanceof HTTPException ? error : refusal(400, 'The body ended early')
   }
@@ -167,26 +176,6 @@ async function readBody<Body>(c: RequestContext, maxBytes: number, whole: () => 
 /** Node's own stream, if there is one: a web stream costs much more for each chunk. */
 function streamOf({ env, req }: RequestContext): Readable {
   return env.incoming ?? (req.raw.body ? Readable.fromWeb(req.raw.body as WebStream) : Readable.from([]))
-}
-
-/** Rejects with a refusal if there is more than `maxBytes`, or too many chunks. */
-function collected(stream: Readable, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  return new Promise((resolve, reject) => {
-    const stop = (problem: string) => {
-      stream.pause()
-      reject(tooLarge(problem))
-    }
-    stream.on('data', (chunk: Buffer) => {
-      bytes += chunk.length
-      if (bytes > maxBytes) stop(`is larger than ${maxBytes} bytes`)
-      else if (chunks.push(chunk) > MAX_BODY_CHUNKS) stop(`has more than ${MAX_BODY_CHUNKS} chunks`)
-    })
-    stream.once('end', () => resolve(Buffer.concat(chunks)))
-    stream.once('error', reject)
-    stream.once('close', () => reject(new Error('closed')))
-  })
 }
 
 /** The rest of the body is not read, so the connection cannot be reused. */

@@ -3,6 +3,7 @@ export type { Diagnosis, ToolFailure, ToolResult, ToolSuccess } from '../call/to
 export type { CallPage } from '../history/query.ts'
 export type { Approval } from '../interceptors/index.ts'
 export type { ServerState, ServerStatus } from '../mcp/server-status.ts'
+export type { ClientList, ClientOptions } from '../project/config.ts'
 export type { Run, RunState, RunStep } from '../project/durable.ts'
 export type { ModelInfo } from '../project/model-choice.ts'
 export type { JsonSchema } from '../schema/json-schema.ts'
@@ -20,7 +21,6 @@ export type {
   OpenQuestion,
   ToolInfo,
 } from './api-types.ts'
-export type { ClientList, ClientOptions } from './clients.ts'
 export type { GatewayOptions, GatewaySource } from './context.ts'
 export { createGateway, type Gateway, GatewayError } from './gateway.ts'
 export { guardStdout, type StdioOptions, serveTools } from './mcp-server/stdio.ts'

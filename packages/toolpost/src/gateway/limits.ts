@@ -14,10 +14,9 @@ export const HTTP_LIMITS = {
 }
 /** Further connections are closed immediately. */
 export const MAX_CONNECTIONS = 1_024
-/** Event streams and the streams of MCP clients; and the sessions of MCP clients, which expire when idle. */
+/** Event streams and the streams of MCP clients; and the sessions of MCP clients, where idle ones make room. */
 export const MAX_STREAMS = 256
 export const MAX_MCP_SESSIONS = 256
-export const MCP_SESSION_IDLE_MS = 60 * 60 * 1_000
 
 export const MAX_BODY_BYTES = 10_000_000
 /** Of a body without a length: each costs more than its content if it is small. */
@@ -34,8 +33,6 @@ export const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1_000
 /** How many calls a list without parameters has, and how large the history in memory may be if none is configured. */
 export const RECENT_CALLS = 1_000
 export const MAX_MEMORY_MB = 32
-/** How soon large values of the last calls are left out. */
-export const SHORTENED_MS = 1_000
 /** How large a value may be in the events of a chat and in lists of runs. */
 export const RECORDED_BYTES = 64 * 1024
 /** How often progress is told, and the longest message of it. */

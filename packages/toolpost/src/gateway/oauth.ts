@@ -4,10 +4,10 @@ import type { JWTVerifyGetKey } from 'jose'
 import type { Logger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
 import type { OAuthConfig } from '../project/config.ts'
-import type { ToolManager } from '../tools/tool-manager.ts'
 import { isRecord, ownValue } from '../util/guards.ts'
 import { isLoopback } from '../util/text.ts'
 import { Client, hostOf } from './clients.ts'
+import type { GatewaySource } from './context.ts'
 import { type Bindings, busy, headerIn, json, type RequestContext, refusal } from './http.ts'
 import { ISSUER_TIMEOUT_MS, JWT_CLOCK_TOLERANCE_S, MAX_JWT_LENGTH } from './limits.ts'
 
@@ -35,12 +35,9 @@ class IssuerUnavailable extends Error {
 
 export type OAuthClients = ReturnType<typeof createOAuthClients>
 
-/** Identifies the client of a request by its access token; `config` is read at every request. */
-export function createOAuthClients(
-  tools: ToolManager,
-  config: () => OAuthConfig | undefined,
-  logger: Logger,
-) {
+/** Identifies the client of a request by its access token; the configuration is read at every request. */
+export function createOAuthClients(source: GatewaySource, logger: Logger) {
+  const config = () => source.config?.gateway?.oauth
   /** The keys of the issuer, for one configuration. */
   let keys: { of: OAuthConfig; found: Promise<JWTVerifyGetKey> } | undefined
 
@@ -89,7 +86,7 @@ export function createOAuthClients(
       // All tools if no scopes are configured.
       return { tools: scopes && granted.flatMap(scope => ownValue(scopes, scope) ?? []) }
     }
-    return new Client(tools, name, rights, { key: [name, ...granted].join(' ') })
+    return new Client(source.executor.tools, name, rights, { key: [name, ...granted].join(' ') })
   }
 
   return {

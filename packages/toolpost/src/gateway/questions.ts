@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Ask, answerProblem, isForm, type Question, type QuestionAnswer } from '../tools/caller.ts'
+import { unlessAborted } from '../util/clock.ts'
 import { shortText } from '../util/text.ts'
 import type { OpenQuestion } from './api-types.ts'
 import { preferenceOf, type RequestContext } from './http.ts'
@@ -19,16 +20,8 @@ export class Questions {
   /** How the tools of a request's calls ask its caller, who has to watch for questions and says so. */
   askIn(c: RequestContext, tool?: string): Ask | undefined {
     if (preferenceOf(c, 'questions') === undefined) return undefined
-    const asked = { tool, caller: c.env.client.caller }
-    return async question => {
-      // Approvals have their own list, which others may decide too.
-      if (question.about || question.signal?.aborted) return { action: 'cancel' }
-      if (this.list().filter(({ caller }) => caller === asked.caller).length >= MAX_QUESTIONS_OF_ONE)
-        return { action: 'decline', reason: 'too many questions are open' }
-      if (question.schema && !isForm(question.schema))
-        return { action: 'decline', reason: 'its form is too large' }
-      return this.#ask(question, asked)
-    }
+    const { caller } = c.env.client
+    return question => this.#ask(question, { tool, caller })
   }
 
   /** Answers a question; resolves to what is wrong with the answer, if anything. */
@@ -47,34 +40,35 @@ export class Questions {
     for (const { settle } of [...this.#open.values()]) settle({ action: 'cancel' })
   }
 
-  #ask(question: Question, asked: Pick<OpenQuestion, 'tool' | 'caller'>): Promise<QuestionAnswer> {
-    const { message, server, schema, url, secretFields, signal } = question
+  async #ask(question: Question, asked: Pick<OpenQuestion, 'tool' | 'caller'>): Promise<QuestionAnswer> {
+    const { about, message, server, schema, url, secretFields, signal } = question
+    // Approvals have their own list, which others may decide too.
+    if (about || signal?.aborted) return { action: 'cancel' }
+    if (this.list().filter(({ caller }) => caller === asked.caller).length >= MAX_QUESTIONS_OF_ONE)
+      return { action: 'decline', reason: 'too many questions are open' }
+    if (schema && !isForm(schema)) return { action: 'decline', reason: 'its form is too large' }
     const askedAt = Date.now()
     const shown = {
       id: randomUUID(),
       message: shortText(message, MAX_QUESTION_CHARACTERS),
       server,
-      tool: asked.tool,
-      caller: asked.caller,
+      ...asked,
       schema,
       url,
       secretFields: secretFields?.length ? secretFields : undefined,
       askedAt,
       expiresAt: askedAt + ELICITATION_MS,
     }
-    return new Promise(resolve => {
-      const settle = (answer: QuestionAnswer) => {
-        if (!this.#open.delete(shown.id)) return
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', giveUp)
-        this.onChange()
-        resolve(answer)
-      }
-      const giveUp = () => settle({ action: 'cancel' })
-      const timer = setTimeout(giveUp, ELICITATION_MS).unref()
-      this.#open.set(shown.id, { shown, settle })
-      signal?.addEventListener('abort', giveUp, { once: true })
+    const answered = new Promise<QuestionAnswer>(settle => this.#open.set(shown.id, { shown, settle }))
+    this.onChange()
+    const ends = [AbortSignal.timeout(ELICITATION_MS), ...(signal ? [signal] : [])]
+    try {
+      return await unlessAborted(answered, AbortSignal.any(ends))
+    } catch {
+      return { action: 'cancel' }
+    } finally {
+      this.#open.delete(shown.id)
       this.onChange()
-    })
+    }
   }
 }

@@ -7,7 +7,7 @@ import { quietLogger } from '../logging/quiet-logger.ts'
 import { tokenProblem } from '../project/check.ts'
 import { DEFAULT_PORT } from '../project/config.ts'
 import { isLoopback } from '../util/text.ts'
-import { type GatewayOptions, oauthOf } from './context.ts'
+import { type GatewayOptions, sourceOf } from './context.ts'
 import { createGateway, type Gateway, GatewayError } from './gateway.ts'
 import { DEFAULT_HOST, HTTP_LIMITS, LAST_WORDS_MS, MAX_CONNECTIONS, PORTS_TRIED } from './limits.ts'
 
@@ -38,7 +38,7 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
   if (problem) throw new GatewayError(`The token ${problem}`)
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new GatewayError(`Invalid port ${port}; expected a number from 0 to 65535`)
-  if (!isLoopback(host) && !token && !oauthOf(options))
+  if (!isLoopback(host) && !token && !sourceOf(options).config?.gateway?.oauth)
     throw new GatewayError(
       `Listening on ${host} lets others on the network call the tools: set a token with TOOLPOST_TOKEN, --token or "gateway": { "token": … }`,
     )

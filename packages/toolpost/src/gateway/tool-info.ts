@@ -41,34 +41,32 @@ export function inputSchemaOf(tool: Tool): JsonSchema {
   return plainSchema(() => jsonSchemaOf(tool)) ?? open
 }
 
-type Document = Record<string, unknown> & { info: object; paths: Record<string, object> }
+/** The description of the API itself. */
+interface ApiDocument {
+  info: object
+  paths: Record<string, object> & Record<typeof CALL_PATH, { post: { responses: object } }>
+}
 
-let ownApi: Document | undefined
+const CALL_PATH = '/api/tools/{name}/call'
+let ownApi: ApiDocument | undefined
 
 /** The API as an OpenAPI document, with every tool as an operation, so that OpenAPI clients can call them. */
 export function openApi(offered: readonly Tool[], tools: ToolManager): object {
-  ownApi ??= JSON.parse(readFileSync(join(packageRoot(), 'data', 'openapi.json'), 'utf8')) as Document
-  const paths = { ...ownApi.paths }
+  ownApi ??= JSON.parse(readFileSync(join(packageRoot(), 'data', 'openapi.json'), 'utf8')) as ApiDocument
+  const paths: Record<string, object> = { ...ownApi.paths }
+  const { responses } = ownApi.paths[CALL_PATH].post
   for (const tool of offered) {
     const { name, schema, description, source, title = name } = toolInfo(tool, tools)
-    paths[`/api/tools/${encodeURIComponent(name.toWellFormed())}/call`] = {
+    paths[CALL_PATH.replace('{name}', encodeURIComponent(name.toWellFormed()))] = {
       post: {
         operationId: name,
         summary: title,
         description,
         tags: [source],
         requestBody: { required: true, content: { 'application/json': { schema } } },
-        responses: TOOL_RESPONSES,
+        responses,
       },
     }
   }
   return { ...ownApi, info: { ...ownApi.info, version: toolpostVersion() }, paths }
-}
-
-const RESULT = { $ref: '#/components/schemas/ToolResult' }
-const TOOL_RESPONSES = {
-  200: { description: 'The answer', content: { 'application/json': { schema: RESULT } } },
-  ...Object.fromEntries(
-    [400, 401, 403, 404, 413, 429, 503].map(status => [status, { $ref: `#/components/responses/${status}` }]),
-  ),
 }

@@ -13,7 +13,7 @@ import { jsonLines, type StoredCall, storedCall } from './stored-call.ts'
 const WRITE_MS = 50
 /** How many calls are written, or read by an export, before other work has its turn. */
 const PAGE = 50
-/** A file that cannot be written is tried again after this. */
+/** A file that cannot be written is tried again after this; calls in memory that nobody asked for are shortened. */
 const RETRY_MS = 1_000
 /** How many calls may wait to be written, and how many once the file cannot be: those beyond are dropped and counted. */
 const MAX_WAITING = 20_000
@@ -23,7 +23,7 @@ const CLOSING_ATTEMPTS = 20
 const CLOSING_RETRY_MS = 100
 
 export interface HistoryOptions {
-  /** `:memory:` keeps them until the history is closed. */
+  /** `:memory:` keeps them until the history is closed; before they are first asked for, only the last 2,000. */
   file: string
   /** Older calls are removed; 30 if left out. */
   days?: number | undefined
@@ -78,7 +78,7 @@ export class History {
 
   /** Keeps every call of `executor` from now on, including refused ones; returns a function that stops it. */
   observe(executor: Pick<ToolExecutor, 'observe' | 'tools'>): () => void {
-    const stop = executor.observe(event => this.#record(event, executor.tools))
+    const stop = executor.observe(event => this.record(event, executor.tools))
     this.#stops.push(stop)
     return stop
   }
@@ -110,6 +110,7 @@ export class History {
   /** Writes what is left and closes the file. */
   async close(): Promise<void> {
     for (const stop of this.#stops) stop()
+    if (this.#isUnread) this.#waiting = []
     for (let attempt = 1; attempt <= CLOSING_ATTEMPTS; attempt++) {
       await this.#writeAll()
       if (this.#waiting.length === 0 || this.#status.state === 'failed') break
@@ -123,26 +124,41 @@ export class History {
   }
 
   async #select(sql: string, values: readonly unknown[]): Promise<StoredCall[]> {
-    await this.#writeAll()
+    await this.#writeAll({ isRead: true })
     const rows = this.#use(database => database.prepare(sql).all(values)) as { call: string }[]
     return rows.map(({ call }) => JSON.parse(call))
   }
 
-  /** On the path of every call: the rest is done when calls are written. */
-  #record(event: CallEvent, tools: ToolManager): void {
+  /** Keeps a call that has ended. On the path of every call: the rest is done when calls are written. */
+  record(event: CallEvent, tools: ToolManager): void {
     if (!event.result) return
+    if (this.#isUnread && this.#waiting.length >= 2 * MAX_KEPT) this.#waiting.splice(0, MAX_KEPT)
     if (this.#waiting.length >= MAX_WAITING) return this.#drop(1)
     this.#waiting.push(() => {
       const tool = tools.findTool(event.call.name)
       return storedCall(event, tool && tools.originOf(tool)?.server)
     })
-    this.#timer ??= setTimeout(() => void this.#writeAll(), WRITE_MS).unref()
+    this.#timer ??= setTimeout(() => void this.#writeAll(), this.#isUnread ? RETRY_MS : WRITE_MS).unref()
+  }
+
+  /** In memory, the database is opened when calls are first asked for. */
+  get #isUnread(): boolean {
+    return this.#options.file === ':memory:' && !this.#database
+  }
+
+  /** Results may be large: until they are written, only what will be stored is kept. Returns how many calls are dropped. */
+  #shorten(): number {
+    const kept = this.#waiting.slice(-MAX_KEPT).map(make => make())
+    const dropped = this.#waiting.length - kept.length
+    this.#waiting = kept.map(call => () => call)
+    return dropped
   }
 
   /** Writes what waits, the first calls first; other work goes in between. */
-  async #writeAll({ always = false } = {}): Promise<void> {
+  async #writeAll({ always = false, isRead = false } = {}): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
+    if (this.#isUnread && !always && !isRead) return void this.#shorten()
     for (let isDue = always; isDue || this.#waiting.length > 0; isDue = false) {
       const next = this.#waiting.slice(0, PAGE).map(make => make())
       try {
@@ -163,10 +179,7 @@ export class History {
     if (reason !== 'locked' && this.#status.problem !== message)
       this.#notify(`Calls are not kept: ${message}`)
     if (reason !== 'locked') Object.assign(this.#status, { state: 'failed', problem: message })
-    // Results may be large: until they can be written, only what will be stored is kept.
-    const kept = this.#waiting.splice(0, MAX_KEPT).map(make => make())
-    this.#drop(this.#waiting.length)
-    this.#waiting = kept.map(call => () => call)
+    this.#drop(this.#shorten())
     this.#timer = setTimeout(() => void this.#writeAll(), RETRY_MS).unref()
   }
 

@@ -25,8 +25,8 @@ export interface StoredCall extends Pick<CallEvent, 'serial' | 'startedAt' | 'st
 
 const MAX_NAME = 200
 const MAX_ERROR = 4_000
-/** Values within these limits are kept whole, except for secrets, so that the call can be repeated. */
-const WHOLE = { maxDepth: 64, maxEntries: 2_000, maxBytes: 16 * 1024, maxValues: 2_000, cleaner }
+/** Values up to this size are kept whole, except for secrets, so that the call can be repeated. */
+const WHOLE_BYTES = 16 * 1024
 
 /** What is kept of an ended call. */
 export function storedCall(event: CallEvent, server = 'local'): StoredCall {
@@ -63,9 +63,10 @@ function nameOf(value: unknown): string | undefined {
 }
 
 /** Plain data without secrets; a large value is shortened as in a log. */
-function plainValue(value: unknown): unknown {
-  const copy = plainCopy(value, WHOLE)
-  return copy.isComplete && copy.bytes <= WHOLE.maxBytes ? copy.value : safeValue(value)
+export function plainValue(value: unknown, maxBytes = WHOLE_BYTES): unknown {
+  const limits = { maxDepth: 64, maxEntries: maxBytes, maxValues: maxBytes / 8, maxBytes, cleaner }
+  const copy = plainCopy(value, limits)
+  return copy.isComplete && copy.bytes <= maxBytes ? copy.value : safeValue(value)
 }
 
 export function jsonLines(calls: readonly StoredCall[]): string {

@@ -27,7 +27,7 @@ export class RpcError extends Error {
 
 export const METHOD_NOT_FOUND = -32_601
 export const INVALID_PARAMS = -32_602
-export const INTERNAL_ERROR = -32_603
+const INTERNAL_ERROR = -32_603
 
 interface IncomingRequest {
   readonly id: RequestId
@@ -236,7 +236,7 @@ export class Peer {
 }
 
 /** A thrown error as it is sent. The errors of the MCP SDK have their code in `code`. */
-function errorOf(error: unknown): { code: number; message: string; data?: unknown } {
+export function errorOf(error: unknown): { code: number; message: string; data?: unknown } {
   const { message, rpcCode, code, data } = isRecord(error) ? error : { message: error }
   const known = [rpcCode, code].find(Number.isSafeInteger) as number | undefined
   return { code: known ?? INTERNAL_ERROR, message: String(message), ...(data !== undefined && { data }) }

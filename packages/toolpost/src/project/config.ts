@@ -37,13 +37,13 @@ export interface ToolpostConfig {
     host?: string
     port?: number
     token?: string | false
-    oauth?: OAuthConfig
+    oauth?: OAuthConfig | undefined
     toolSearch?: boolean
   }
   policy?: PolicyRule[]
   approvals?: { timeoutMs?: number; notify?: NotifyConfig }
   pins?: 'off' | 'warn' | 'hold'
-  clients?: Record<string, ClientConfig>
+  clients?: ClientList | undefined
   limits?: Partial<Record<'tools' | 'servers' | 'callers', Record<string, LimitOptions>>> & {
     breaker?: { failures?: number; coolDownMs?: number } | false
   }
@@ -54,11 +54,23 @@ export interface ToolpostConfig {
   log?: { level?: LogLevel | 'silent'; secrets?: string[] }
 }
 
-interface ClientConfig extends Lists<'tools' | 'resources' | 'prompts'> {
+/**
+ * Someone with a token, and what they may use: patterns with `*` and `?`. All tools if `tools` is left out. Resources
+ * and prompts: those named; all of them only if nothing is named at all.
+ */
+export interface ClientOptions {
   token: string
-  approves?: boolean
-  toolSearch?: boolean
+  tools?: readonly string[] | undefined
+  /** URIs. */
+  resources?: readonly string[] | undefined
+  prompts?: readonly string[] | undefined
+  /** Whether it may decide about other clients' waiting calls; by default only the owner does. */
+  approves?: boolean | undefined
+  /** Over MCP, search tools instead of listing more than a model should be shown; the gateway's setting if left out. */
+  toolSearch?: boolean | undefined
 }
+
+export type ClientList = Readonly<Record<string, ClientOptions>>
 
 /** The gateway as an OAuth resource server: whose tokens it accepts, and which tools they grant access to. */
 export interface OAuthConfig {

@@ -130,7 +130,7 @@ export function unmatchedPatterns(config: ToolpostConfig, tools: ToolManager): s
     { 'limits.tools': Object.keys(limits?.tools ?? {}) },
   ]
   return places
-    .flatMap(Object.entries<string[]>)
+    .flatMap(place => Object.entries<readonly string[]>(place))
     .flatMap(([place, patterns]) =>
       patterns
         .filter(pattern => pattern !== 'outside' && !isThere(pattern))

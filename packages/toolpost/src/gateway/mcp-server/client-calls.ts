@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { CLIENT_INFO_META_KEY, LOG_LEVEL_META_KEY } from '@modelcontextprotocol/server'
+import type { RunOptions } from '../../executor/options.ts'
 import { fingerprint } from '../../interceptors/canonical.ts'
-import { INVALID_PARAMS, type Params, RpcError } from '../../mcp/peer.ts'
+import { errorOf, INVALID_PARAMS, type Params, RpcError } from '../../mcp/peer.ts'
 import type { Ask, AskedBy, Caller, Question, QuestionAnswer, Sample } from '../../tools/caller.ts'
+import { unlessAborted } from '../../util/clock.ts'
 import { isRecord } from '../../util/guards.ts'
 import { Disconnected } from '../http.ts'
 import * as limits from '../limits.ts'
@@ -16,17 +18,22 @@ type McpRequest = protocol.McpRequest
  * answers, or polls the call as a task; the work continues from there, and is never restarted.
  */
 
-/** Work done for a client, with its help, until `caller` aborts. `current` is the request now waiting for it. */
-export type Work = (
-  help: Caller,
-  caller: AbortController,
-  current: () => McpRequest | undefined,
-) => Promise<object>
+/** How work reaches its client. */
+export interface Help extends Caller {
+  /** Set if the client wants to hear of progress. */
+  readonly onProgress: RunOptions['onProgress']
+}
+
+/** Work done for a client, with its help, until `caller` aborts. */
+type Work = (help: Help, caller: AbortController) => Promise<object>
 
 type SendRequest = (method: string, params: object, by: AskedBy) => Promise<unknown>
 
-/** Left out is what the client cannot do. A client that fails, is gone or answers nonsense has not decided. */
-function helpOf(request: McpRequest, send: SendRequest, current: () => McpRequest | undefined): Caller {
+/**
+ * Left out is what the client cannot do. A client that fails, is gone or answers nonsense has not decided. `current` is
+ * the request that waits for the work now, if any.
+ */
+function helpOf(request: McpRequest, send: SendRequest, current: () => McpRequest | undefined): Help {
   const { elicitation, sampling, roots } = protocol.capabilitiesOf(request)
   const { client, session, meta } = request
   const record = async (what: string, answer: Promise<unknown>) => {
@@ -45,11 +52,17 @@ function helpOf(request: McpRequest, send: SendRequest, current: () => McpReques
   }
   const sample: Sample = (params, by) => record('write a message', send('sampling/createMessage', params, by))
   const listRoots: Caller['roots'] = by => record('list its roots', send('roots/list', {}, by))
+  const onProgress = (progress: object) => {
+    const { progressToken } = current()?.meta ?? {}
+    if (progressToken !== undefined)
+      current()?.notify('notifications/progress', { progressToken, ...progress })
+  }
   const name = client?.isNamed ? client.name : `mcp ${JSON.stringify(meta[CLIENT_INFO_META_KEY])}`
   return {
     // Identifies the client: by its session, its configured name, or its own info.
     peer: session ?? name,
     onLog: logTo(current),
+    onProgress: meta.progressToken === undefined ? undefined : onProgress,
     ask: elicitation && ask,
     sample: sampling && sample,
     roots: roots && listRoots,
@@ -108,48 +121,48 @@ class ClientCall {
   #asked = 0
 
   constructor(owner: string, request: McpRequest, work: Work) {
-    const current = () => this.#request
+    const send: SendRequest = (...asked) => this.#ask(...asked)
     const onTask = () => {
       this.isLong = true
       this.#interrupt()
     }
-    const help = { ...helpOf(request, (...asked) => this.#ask(...asked), current), onTask }
+    const help = { ...helpOf(request, send, () => this.#request), onTask }
     this.owner = owner
     this.client = request.client?.name
     // Deferred until there is a request to log to.
-    this.result = Promise.resolve().then(() => work(help, this.#caller, current))
+    this.result = Promise.resolve().then(() => work(help, this.#caller))
     this.result.then(
       result => {
         this.end ??= { status: 'completed', result }
       },
       error => {
-        this.end ??= { status: 'failed', error: protocol.errorOf(error) }
+        this.end ??= { status: 'failed', error: errorOf(error) }
       },
     )
   }
 
   /**
    * Resolves to the result; to nothing if the client has to be asked something first, or if it `mayBeTask` and takes long.
+   * Gives up if the client goes away meanwhile.
    */
   async next(request: McpRequest, mayBeTask: boolean): Promise<object | undefined> {
     const { signal } = request.caller
-    const abort = () => this.giveUp(signal.reason)
     this.#request = request
     clearTimeout(this.timer)
-    signal.addEventListener('abort', abort)
-    if (signal.aborted) abort()
-    const interrupted = new Promise<void>(resolve => {
+    let timer: NodeJS.Timeout | undefined
+    const interrupted = new Promise<undefined>(resolve => {
       this.#interrupt = () => {
-        if (this.#open.size > 0 || mayBeTask) resolve()
+        if (this.#open.size > 0 || (mayBeTask && this.isLong)) resolve(undefined)
       }
+      if (mayBeTask) timer = setTimeout(resolve, limits.TASK_AFTER_MS, undefined)
     })
-    const timer = mayBeTask && setTimeout(this.#interrupt, this.isLong ? 0 : limits.TASK_AFTER_MS)
-    if (this.#open.size > 0) setImmediate(this.#interrupt)
+    // Questions that were left open are asked again.
+    if (this.#open.size > 0 || this.isLong) setImmediate(this.#interrupt)
     try {
-      return (await Promise.race([this.result, interrupted])) ?? undefined
+      return await unlessAborted(Promise.race([this.result, interrupted]), signal)
     } finally {
-      if (timer) clearTimeout(timer)
-      signal.removeEventListener('abort', abort)
+      clearTimeout(timer)
+      if (signal.aborted) this.giveUp(signal.reason)
       this.#request = undefined
       this.#interrupt = () => {}
     }
@@ -223,7 +236,7 @@ export class ClientCalls {
         const signals = [caller.signal, signal, AbortSignal.timeout(limits.ELICITATION_MS)]
         return request.request?.(method, params, { signal: AbortSignal.any(signals) })
       }
-      return work(helpOf(request, send, current), caller, current)
+      return work(helpOf(request, send, current), caller)
     }
     const { requestState: state, inputResponses } = request.params
     const owner = fingerprint([client?.name ?? '', request.method, about])

@@ -2,12 +2,11 @@ import type { ServerResponse } from 'node:http'
 import * as sdk from '@modelcontextprotocol/server'
 import { HTTPException } from 'hono/http-exception'
 import type { Logger } from '../../logging/logger.ts'
-import { safeText } from '../../logging/safe-value.ts'
-import { METHOD_NOT_FOUND, Peer, type RequestId } from '../../mcp/peer.ts'
+import { errorOf, METHOD_NOT_FOUND, type Peer, type RequestId } from '../../mcp/peer.ts'
 import { isRecord } from '../../util/guards.ts'
 import type { Client } from '../clients.ts'
 import * as http from '../http.ts'
-import { HEARTBEAT_MS, MAX_MCP_SESSIONS, MAX_STREAMS, MCP_SESSION_IDLE_MS } from '../limits.ts'
+import { HEARTBEAT_MS, MAX_MCP_SESSIONS, MAX_STREAMS } from '../limits.ts'
 import { createMethods, type McpMethodsOptions, SESSION_VERSIONS } from './methods.ts'
 import { headerMismatch } from './param-headers.ts'
 import * as protocol from './protocol.ts'
@@ -26,13 +25,11 @@ interface OpenSession {
   /** The SDK's, which knows everything about the streams of a session. */
   transport: sdk.WebStandardStreamableHTTPServerTransport
   peer: Peer
-  usedAt: number
-  isListening: boolean
 }
 
 /** The tools as an MCP server over Streamable HTTP. */
 export function createMcpEndpoint(options: McpEndpointOptions) {
-  const { streams, logger, executor } = options
+  const { streams, logger, source } = options
   const methods = createMethods(options)
   /** The least recently used first. */
   const sessions = new Map<string, OpenSession>()
@@ -54,7 +51,7 @@ export function createMcpEndpoint(options: McpEndpointOptions) {
     const tool = method === 'tools/call' ? client.findTool(String(params.name)) : undefined
     const mismatch = headerMismatch(header, method, params, tool)
     if (mismatch) return refused(400, mismatch.message, { ...mismatch, id })
-    if (!methods.has(method, true)) return refused(404, 'Method not found', { code: METHOD_NOT_FOUND, id })
+    if (!methods.has(method)) return refused(404, 'Method not found', { code: METHOD_NOT_FOUND, id })
     const isListening = method === 'subscriptions/listen'
     if (isListening && http.isFull([...streams.values()], client, MAX_STREAMS))
       return refused(503, 'Too many streams: try again later', { id })
@@ -77,7 +74,7 @@ export function createMcpEndpoint(options: McpEndpointOptions) {
       .answer(request)
       .then(result => exchange.answer(protocol.messageText({ jsonrpc: '2.0', id, result })))
       .catch(failed => {
-        const error = protocol.errorOf(failed)
+        const error = errorOf(failed)
         const status = error.code === protocol.MISSING_CAPABILITY ? 400 : 200
         exchange.answer(protocol.messageText({ jsonrpc: '2.0', id, error }), status)
       })
@@ -97,23 +94,19 @@ export function createMcpEndpoint(options: McpEndpointOptions) {
     sessions.delete(id)
     sessions.set(id, open)
     if (c.req.method !== 'GET') return post(c, open, message)
-    const response = await open.transport.handleRequest(c.req.raw)
-    const end = () => {
-      // The client may come back: it lost the connection, not the session.
-      open.isListening = false
-      open.usedAt = Date.now()
-    }
-    open.isListening = response.status === 200
-    c.req.raw.signal.addEventListener('abort', end)
+    const { transport, session } = open
+    const response = await transport.handleRequest(c.req.raw)
+    if (response.status === 200) session.busyWith.add(response)
+    // The client may come back: it lost the connection, not the session.
+    c.req.raw.signal.addEventListener('abort', () => session.busyWith.delete(response))
     return response
   }
 
   async function post(c: http.RequestContext, open: OpenSession, message: Message = {}): Promise<Response> {
     const { transport, session } = open
-    open.usedAt = Date.now()
     const { id, method, params } = message
     // Answers are told apart by their id alone.
-    if (id !== undefined && typeof method === 'string' && session.running.has(id))
+    if (id !== undefined && typeof method === 'string' && session.busyWith.has(id))
       return refused(400, `Invalid Request: id ${JSON.stringify(id)} is already in use`, { id })
     const parsedBody = c.req.method === 'POST' ? message : undefined
     const response = await transport.handleRequest(c.req.raw, { parsedBody })
@@ -130,29 +123,21 @@ export function createMcpEndpoint(options: McpEndpointOptions) {
       return http.isFull(owners, client, MAX_MCP_SESSIONS)
     }
     // Sessions with a running call or a listening client always stay.
-    for (const { session, peer, usedAt, isListening, client: owner } of [...sessions.values()]) {
-      const isOld = usedAt <= Date.now() - MCP_SESSION_IDLE_MS
-      if (!isOld && !isFull()) break
-      const mayEnd = isOld || owner.key === client.key || sessions.size >= MAX_MCP_SESSIONS
-      if (mayEnd && !isListening && session.running.size === 0) void peer.close()
+    for (const { session, peer, client: owner } of [...sessions.values()]) {
+      if (!isFull()) break
+      const mayEnd = owner.key === client.key || sessions.size >= MAX_MCP_SESSIONS
+      if (mayEnd && session.busyWith.size === 0) void peer.close()
     }
     if (isFull()) return refused(503, 'Too many sessions: try again later', { id: message.id })
-    const session = protocol.newSession((method, params) => void peer.notify(method, params))
     const transport = new sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => session.id,
       supportedProtocolVersions: SESSION_VERSIONS,
       keepAliveMs: HEARTBEAT_MS,
     })
-    const peer: Peer = new Peer(transport, {
-      methods: methods.begin(session, client),
-      onError: error => logger.debug({ error: safeText(error.message) }, 'MCP client problem'),
-      onClose: () => {
-        sessions.delete(session.id)
-        methods.end(session)
-        return new http.Disconnected('Connection closed')
-      },
-    })
-    const open = { client, session, transport, peer, usedAt: Date.now(), isListening: false }
+    const onProblem = logger.debug.bind(logger)
+    const onEnd = () => void sessions.delete(session.id)
+    const { session, peer } = methods.connect(transport, { client, onProblem, onEnd })
+    const open = { client, session, transport, peer }
     sessions.set(session.id, open)
     return post(c, open, message)
   }
@@ -170,7 +155,7 @@ export function createMcpEndpoint(options: McpEndpointOptions) {
     },
 
     async handle(c: http.RequestContext): Promise<Response> {
-      const startedAt = executor.clock.now()
+      const startedAt = source.executor.clock.now()
       if (isClosed) throw http.shuttingDown()
       if (c.req.method !== 'POST') return inSession(c)
       if (!sdk.isJsonContentType(http.headerOf(c, 'content-type') ?? null))

@@ -1,19 +1,26 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Transport } from '@modelcontextprotocol/server'
 import * as sdk from '@modelcontextprotocol/server'
+import type { RunOptions } from '../../executor/options.ts'
+import type { Logger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import { Catalog } from '../../mcp/catalog.ts'
-import { INVALID_PARAMS, METHOD_NOT_FOUND, type Method, type Params, RpcError } from '../../mcp/peer.ts'
+import { INVALID_PARAMS, METHOD_NOT_FOUND, type Method, type Params, Peer, RpcError } from '../../mcp/peer.ts'
 import { DEFAULT_MAX_TOOLS } from '../../models/limits.ts'
+import { traceContext } from '../../telemetry/trace-context.ts'
+import type { Ask } from '../../tools/caller.ts'
 import { CALL_TOOL, FIND_TOOLS, innerCall, searchTools } from '../../tools/search/search-tools.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { fitsTool } from '../../tools/tool-pattern.ts'
 import { coalesced, unlessAborted } from '../../util/clock.ts'
-import { isRecord } from '../../util/guards.ts'
+import { isRecord, ownValue } from '../../util/guards.ts'
+import type { ActiveCalls } from '../active-calls.ts'
 import type { Client } from '../clients.ts'
-import { onSignal } from '../http.ts'
-import { FOLLOWING_MS, MAX_FOLLOWED, MAX_LISTED } from '../limits.ts'
-import { type CallToolOptions, callTool } from './call-tool.ts'
-import { ClientCalls } from './client-calls.ts'
+import type { GatewaySource } from '../context.ts'
+import { Disconnected, onSignal } from '../http.ts'
+import { FOLLOWING_MS, MAX_FOLLOWED, MAX_LISTED, PROGRESS_GAP_MS } from '../limits.ts'
+import { callResult, failedResult } from './call-result.ts'
+import { ClientCalls, type Help } from './client-calls.ts'
 import * as protocol from './protocol.ts'
 import { toolEntries } from './tool-list.ts'
 
@@ -27,23 +34,22 @@ interface Follower {
 
 type McpRequest = protocol.McpRequest
 type McpMethod = (params: Params, request: McpRequest) => object | Promise<object>
+type McpMethods = Readonly<Record<string, McpMethod>>
 
-export interface McpMethodsOptions extends CallToolOptions {
-  /** The resources and prompts of the servers. */
-  catalog?: Catalog | undefined
+export interface McpMethodsOptions {
+  source: GatewaySource
+  calls: ActiveCalls
+  /** Asks the user if the client cannot show a question. */
+  ask?: Ask | undefined
   /** Waits for the tools, for as long as it sees fit. */
   whenListed?: (() => Promise<void>) | undefined
-  /**
-   * How tools are offered; read again for every list. With `toolSearch`, for clients that do not configure it, more than
-   * `maxTools` tools are searched instead of listed, except for those in `pin`.
-   */
-  offer?:
-    | (() => {
-        toolSearch?: boolean | undefined
-        maxTools?: number | undefined
-        pin?: readonly string[] | undefined
-      })
-    | undefined
+}
+
+interface ConnectOptions {
+  client?: Client | undefined
+  /** Logs what is wrong with what the client sends. */
+  onProblem: Logger['warn']
+  onEnd?(): void
 }
 
 /** The protocols that begin with `initialize`, newest first. */
@@ -61,15 +67,13 @@ const CAPABILITIES = {
 }
 const TYPES = { resources: 'Resource', templates: 'ResourceTemplate', prompts: 'Prompt' } as const
 const LISTEN = 'subscriptions/listen'
-const NEWEST_ONLY = /^(server\/discover|subscriptions\/listen|tasks\/.*)$/
-const SESSIONS_ONLY = /^(ping|initialize|logging\/setLevel|resources\/(un)?subscribe)$/
 
 /**
  * The methods of Toolpost as an MCP server: the executor's tools, and the resources and prompts of the MCP servers. One
  * table for requests of the newest protocol, each of which stands alone, and for sessions of the older ones.
  */
-export function createMethods(options: McpMethodsOptions) {
-  const { executor, calls, catalog = new Catalog(), whenListed, offer } = options
+export function createMethods({ source, calls, ask, whenListed }: McpMethodsOptions) {
+  const { executor, catalog = new Catalog() } = source
   const { tools } = executor
   const clientCalls = new ClientCalls()
   /** Sessions, and `subscriptions/listen` requests: which lists and resources they want to hear of. */
@@ -105,12 +109,13 @@ export function createMethods(options: McpMethodsOptions) {
 
   /** The tools of a client. */
   const toolsOf = ({ client }: McpRequest) => client?.tools() ?? tools.keepNames()
-  const searches = ({ client }: McpRequest) => client?.toolSearch ?? offer?.().toolSearch ?? false
+  const searches = ({ client }: McpRequest) =>
+    client?.toolSearch ?? source.config?.gateway?.toolSearch ?? false
   const searchFor = (request: McpRequest) => searchTools({ tools, among: () => toolsOf(request) })
 
-  /** All tools; or pinned ones and a search over the others, if the client prefers that. */
+  /** All tools; or, if there are more than a model is shown and the client searches, the pinned ones and a search. */
   function listed(request: McpRequest): readonly Tool[] {
-    const { pin = [], maxTools = DEFAULT_MAX_TOOLS } = offer?.() ?? {}
+    const { pin = [], maxTools = DEFAULT_MAX_TOOLS } = source.config?.models ?? {}
     const all = toolsOf(request)
     if (all.length <= maxTools || !searches(request)) return all
     const isPinned = (tool: Tool) =>
@@ -118,16 +123,58 @@ export function createMethods(options: McpMethodsOptions) {
     return [...searchFor(request), ...all.filter(isPinned)]
   }
 
-  function call(params: Params, request: McpRequest): Promise<object> {
+  function callTool(params: Params, request: McpRequest): Promise<object> {
     const { arguments: args = {} } = params
     if (!isRecord(args)) throw protocol.invalid("'arguments' must be an object")
     const asked = { name: textIn(params, 'name'), args }
     const isSearching = searches(request)
-    const { name, args: given } = isSearching ? innerCall(asked) : asked
-    const also = isSearching && (name === FIND_TOOLS || name === CALL_TOOL) ? searchFor(request) : []
-    const work: Parameters<ClientCalls['run']>[2] = (help, caller, current) =>
-      callTool({ name, args: given, also, help, caller, current, request }, options)
-    return clientCalls.run(request, { name, args: given }, work, true)
+    const call = isSearching ? innerCall(asked) : asked
+    const isSearch = isSearching && (call.name === FIND_TOOLS || call.name === CALL_TOOL)
+    const also = isSearch ? searchFor(request) : []
+    return clientCalls.run(request, call, (...help) => run(call, also, request, ...help), true)
+  }
+
+  /** Runs a call with the help of its client; `also` are tools outside the manager. */
+  async function run(
+    call: { name: string; args: Params },
+    also: readonly Tool[],
+    { client, session, meta, header, startedAt }: McpRequest,
+    help: Help,
+    caller: AbortController,
+  ): Promise<object> {
+    const { name } = call
+    if (calls.isDraining) return failedResult('Toolpost is shutting down')
+    if (also.length === 0) await calls.waitForTool(source, name, { caller })
+    let progressAt = Number.NEGATIVE_INFINITY
+    const onProgress: RunOptions['onProgress'] = progress => {
+      progressAt = performance.now()
+      help.onProgress?.(progress)
+    }
+    // A trace in the message takes precedence over one in the HTTP headers.
+    const traced = traceContext(header)
+    const isTraced = traced && !traceContext(key => meta[key])?.traceparent
+    // Written out: a spread is slow here.
+    const runOptions: RunOptions = {
+      peer: help.peer,
+      ask: help.ask ?? ask,
+      sample: help.sample,
+      roots: help.roots,
+      onLog: help.onLog,
+      onTask: help.onTask,
+      onProgress: help.onProgress && onProgress,
+      caller: client?.caller,
+      among: client?.among(name),
+      also,
+      conversation: session?.id,
+      origin: 'mcp',
+      startedAt,
+      meta: isTraced ? { ...meta, ...traced } : meta,
+      signal: caller.signal,
+    }
+    const result = await calls.run(caller, () => executor.run(call, runOptions))
+    // The SDK's clients drop progress that arrives together with the result.
+    if (performance.now() - progressAt < PROGRESS_GAP_MS) await delay(PROGRESS_GAP_MS)
+    return callResult(result, tools.findTool(name), { tools, isNewest: !session })
   }
 
   /** Stays open until the client goes away, and tells it what changes meanwhile. */
@@ -150,7 +197,7 @@ export function createMethods(options: McpMethodsOptions) {
     const follower = { lists, followed: new Set(uris), notify }
     followers.add(follower)
     // What is acknowledged is in force, unless a server takes long to say so.
-    await Promise.race([following, pause(FOLLOWING_MS, undefined, { ref: false })])
+    await Promise.race([following, delay(FOLLOWING_MS, undefined, { ref: false })])
     notify('notifications/subscriptions/acknowledged', { notifications: honored })
     const closed = AbortSignal.any([request.caller.signal, closing.signal])
     if (Object.keys(honored).length > 0) await unlessAborted(new Promise(() => {}), closed).catch(() => {})
@@ -159,12 +206,12 @@ export function createMethods(options: McpMethodsOptions) {
     return { _meta }
   }
 
-  const methods: Readonly<Record<string, McpMethod>> = {
+  const common: McpMethods = {
     'tools/list': async (_, request) => {
       await whenListed?.()
       return { tools: await toolEntries(listed(request), !request.session) }
     },
-    'tools/call': call,
+    'tools/call': callTool,
     'resources/list': offers('resources'),
     'resources/templates/list': offers('templates'),
     'prompts/list': offers('prompts'),
@@ -189,8 +236,11 @@ export function createMethods(options: McpMethodsOptions) {
       const access = client?.access(ref.type === 'ref/prompt' ? 'prompts' : 'templates')
       return catalog.complete({ ref, argument, ...(isRecord(context) && { context }) }, { signal, access })
     },
+  }
 
-    // The 2025 protocols.
+  /** Of the 2025 protocols. */
+  const inSessions: McpMethods = {
+    ...common,
     ping: () => ({}),
     initialize: async ({ protocolVersion, capabilities }, { session, client }) => {
       // In these protocols, the servers' instructions are sent at the start or never.
@@ -224,8 +274,10 @@ export function createMethods(options: McpMethodsOptions) {
       session?.followed.delete(uri)
       return {}
     },
+  }
 
-    // The newest protocol.
+  const newest: McpMethods = {
+    ...common,
     'server/discover': (_, { client }) => ({
       supportedVersions: [protocol.NEWEST_VERSION],
       capabilities: { ...CAPABILITIES, extensions: { [protocol.TASKS_EXTENSION]: {} } },
@@ -235,16 +287,15 @@ export function createMethods(options: McpMethodsOptions) {
     ...clientCalls.methods,
   }
 
-  const has = (method: string, isNewest: boolean) =>
-    Object.hasOwn(methods, method) && !(isNewest ? SESSIONS_ONLY : NEWEST_ONLY).test(method)
+  const methodOf = (method: string, isNewest: boolean) => ownValue(isNewest ? newest : inSessions, method)
 
   /** The result of a request; rejects with an RpcError. */
   async function answer(request: McpRequest): Promise<Params> {
     const { method, params, session } = request
-    if (!has(method, !session))
-      throw new RpcError(`Method not found: ${method.slice(0, 100)}`, { code: METHOD_NOT_FOUND })
+    const known = methodOf(method, !session)
+    if (!known) throw new RpcError(`Method not found: ${method.slice(0, 100)}`, { code: METHOD_NOT_FOUND })
     try {
-      const result = (await (methods[method] as McpMethod)(params, request)) as Params
+      const result = (await known(params, request)) as Params
       return session ? result : protocol.newestResult(method, result)
     } catch (error) {
       // A failure keeps the server's own message, and its code if it has one.
@@ -256,24 +307,25 @@ export function createMethods(options: McpMethodsOptions) {
   }
 
   return {
-    has,
     answer,
+    has: (method: string) => methodOf(method, true) !== undefined,
 
-    /** The methods for a connection that begins now: of a session, until a request says that it is of the newest protocol. */
-    begin(session: protocol.Session, client?: Client): Readonly<Record<string, Method>> {
-      followers.add(session)
-      const answerIn: Method = async (params, { id, method, signal, extra, notify, request }) => {
+    /** Serves a connection: a session of a 2025 protocol, until a request says that it is of the newest one. */
+    connect(transport: Transport, { client, onProblem, onEnd }: ConnectOptions) {
+      const session = protocol.newSession((method, params) => {
+        // Clients of the newest protocol do not initialize, and hear of changes only if they listen.
+        if (session.version !== '') void peer.notify(method, params)
+      })
+      const answerIn: Method = async (params, incoming) => {
+        const { id, method, signal, extra } = incoming
         const meta = protocol.metaIn(params)
         const headers = (extra as { request?: Request } | undefined)?.request?.headers
         const caller = onSignal(signal)
         const answered = async () => {
           const result = await answer({
-            id,
-            method,
+            ...incoming,
             params,
             meta,
-            notify,
-            request,
             caller,
             client,
             startedAt: undefined,
@@ -285,16 +337,22 @@ export function createMethods(options: McpMethodsOptions) {
           return result
         }
         if (method === LISTEN) return answered()
-        session.running.add(id)
-        return calls.run(caller, answered).finally(() => session.running.delete(id))
+        session.busyWith.add(id)
+        return calls.run(caller, answered).finally(() => session.busyWith.delete(id))
       }
-      return Object.fromEntries(Object.keys(methods).map(name => [name, answerIn]))
-    },
-
-    end(session: protocol.Session): void {
-      followers.delete(session)
-      for (const stop of session.followed.values()) stop()
-      session.followed.clear()
+      const names = Object.keys({ ...inSessions, ...newest })
+      const peer: Peer = new Peer(transport, {
+        methods: Object.fromEntries(names.map(name => [name, answerIn])),
+        onError: error => onProblem({ error: safeText(error.message) }, 'MCP client problem'),
+        onClose: () => {
+          followers.delete(session)
+          for (const stop of session.followed.values()) stop()
+          onEnd?.()
+          return new Disconnected('Connection closed')
+        },
+      })
+      followers.add(session)
+      return { session, peer }
     },
 
     /** Ends all subscriptions. */

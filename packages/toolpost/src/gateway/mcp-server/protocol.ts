@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import * as sdk from '@modelcontextprotocol/server'
-import { INTERNAL_ERROR, INVALID_PARAMS, type Params, type RequestId, RpcError } from '../../mcp/peer.ts'
+import { INVALID_PARAMS, type Params, type RequestId, RpcError } from '../../mcp/peer.ts'
 import { isRecord } from '../../util/guards.ts'
 import { toolpostVersion } from '../../util/package-root.ts'
 import type { Client } from '../clients.ts'
@@ -37,8 +37,8 @@ export function newSession(notify: (method: string, params?: object) => void) {
     level: 'info',
     /** How to stop following the resources it follows, by URI. */
     followed: new Map<string, () => void>(),
-    /** The ids of its requests that are being answered; subscriptions aside, which stay open. */
-    running: new Set<RequestId>(),
+    /** The ids of its requests that are being answered, subscriptions aside; and the responses it listens to. */
+    busyWith: new Set<RequestId | Response>(),
   }
 }
 
@@ -86,12 +86,6 @@ export function newestResult(method: string, result: Params): Params {
 
 export function invalid(problem: string): RpcError {
   return new RpcError(`Invalid params: ${problem}`, { code: INVALID_PARAMS })
-}
-
-/** The error of a failed request, as it is sent. */
-export function errorOf(error: unknown): { code: number; message: string; data?: unknown } {
-  const { message, rpcCode = INTERNAL_ERROR, data } = error as RpcError
-  return { code: rpcCode, message, ...(data !== undefined && { data }) }
 }
 
 /** A message as text. Throws if it is too large. */

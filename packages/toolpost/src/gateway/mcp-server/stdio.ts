@@ -3,47 +3,36 @@ import { createInterface } from 'node:readline'
 import { type Readable, Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
-import type { Logger } from '../../logging/logger.ts'
 import { quietLogger } from '../../logging/quiet-logger.ts'
-import { safeText } from '../../logging/safe-value.ts'
 import { idIn, jsonProblem } from '../../mcp/json-limit.ts'
-import { Peer } from '../../mcp/peer.ts'
 import { unlessAborted } from '../../util/clock.ts'
 import { isRecord } from '../../util/guards.ts'
 import { ActiveCalls } from '../active-calls.ts'
-import { Disconnected, jsonText } from '../http.ts'
+import { type GatewayOptions, sourceOf } from '../context.ts'
+import { jsonText } from '../http.ts'
 import { DRAIN_MS, MAX_BODY_BYTES } from '../limits.ts'
 import { createMethods, type McpMethodsOptions } from './methods.ts'
-import { newSession, PARSE_ERROR } from './protocol.ts'
+import { PARSE_ERROR } from './protocol.ts'
 
-export interface StdioOptions extends Omit<McpMethodsOptions, 'calls'> {
+export interface StdioOptions
+  extends Pick<GatewayOptions, 'project' | 'executor' | 'mcp' | 'logger'>,
+    Pick<McpMethodsOptions, 'ask' | 'whenListed'> {
   stdin: Readable
   /** Carries JSON-RPC and nothing else. */
   stdout: Writable
   /** Stops serving once running calls are done. */
   signal?: AbortSignal | undefined
-  logger?: Logger | undefined
   drainMs?: number | undefined
 }
 
 /** Serves the tools as an MCP server on a pair of streams, until the client is gone or `signal` aborts. */
 export async function serveTools(options: StdioOptions): Promise<void> {
-  const { stdin, stdout, signal, drainMs = DRAIN_MS } = options
+  const { stdin, stdout, signal, ask, whenListed, drainMs = DRAIN_MS } = options
   const logger = quietLogger(options.logger)
+  const source = sourceOf(options)
   const calls = new ActiveCalls()
-  const methods = createMethods({ ...options, calls })
-  const session = newSession((method, params) => {
-    // Clients of the newest protocol do not initialize, and hear of changes only if they listen.
-    if (session.version !== '') void peer.notify(method, params)
-  })
-  const peer: Peer = new Peer(lineTransport(stdin, stdout), {
-    methods: methods.begin(session),
-    onError: error => logger.warn({ error: safeText(error.message) }, 'MCP client problem'),
-    onClose: () => {
-      methods.end(session)
-      return new Disconnected('Connection closed')
-    },
-  })
+  const methods = createMethods({ source, calls, ask, whenListed })
+  const { peer } = methods.connect(lineTransport(stdin, stdout), { onProblem: logger.warn.bind(logger) })
   await peer.start()
   const ends = [once(stdin, 'end'), once(stdin, 'close'), once(stdout, 'close'), once(stdout, 'error')]
   const gone = Promise.race(ends)

@@ -41,14 +41,12 @@ export function addCallRoutes(app: App, { log }: GatewayContext): void {
     if (format !== 'jsonl') throw new FilterError(`invalid format '${format}'; expected jsonl`)
     const unfit = ['limit', 'cursor'].find(name => name in filter)
     if (unfit) throw new FilterError(`'${unfit}' is not supported here: all matching calls are exported`)
-    const texts = log.history().export(queryOf(client, filter))
+    const query = queryOf(client, filter)
+    const history = log.history()
     // Fails here, and not in the stream, if the history cannot be read.
-    const first = await texts.next()
-    const pieces = async function* () {
-      if (!first.done) yield Buffer.from(first.value)
-      for await (const text of texts) yield Buffer.from(text)
-    }
-    return content(ReadableStream.from(pieces()) as ReadableStream, {
+    await history.list({ ...query, limit: 1 })
+    const texts = ReadableStream.from(history.export(query)) as ReadableStream<string>
+    return content(texts.pipeThrough(new TextEncoderStream()), {
       'content-type': 'application/jsonl; charset=utf-8',
       'content-disposition': 'attachment; filename="calls.jsonl"',
     })

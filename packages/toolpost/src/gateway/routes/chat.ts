@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import type { ToolResult } from '../../call/tool-result.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import { unlessAborted } from '../../util/clock.ts'
 import { shortText } from '../../util/text.ts'
 import type { AnswerPart, ChatCall, ChatEnd, ChatEvents } from '../api-types.ts'
-import { recordResult, recordValue } from '../call-log.ts'
+import { recordValue } from '../call-log.ts'
 import { messagesOf, type StoredConversation } from '../chat-archive.ts'
 import type { GatewayContext, GatewaySource } from '../context.ts'
 import * as http from '../http.ts'
@@ -14,7 +15,8 @@ const STILL_ANSWERING = 'This conversation is still being answered'
 
 /** The chat, its models, and its conversations; every client has its own. */
 export function addChatRoutes(app: http.App, context: GatewayContext): void {
-  const { source, archive, calls, executor, logger, instructions, questions } = context
+  const { source, archive, calls, logger, instructions, questions } = context
+  const { executor } = source
   /** The conversations that are being answered. */
   const busy = new Set<string>()
   app.get('/api/model', async () => {
@@ -28,29 +30,27 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
     return json({ models: models.map(({ name, why }) => ({ name, why })) })
   })
   const infoOf = ({ owner: _, turns, ...about }: StoredConversation) => ({ ...about, turns: turns.length })
-  app.get('/api/conversations', async c =>
-    json({ conversations: (await archive.list(c.env.client.name)).map(infoOf) }),
-  )
-  const find = async (c: http.RequestContext) => {
-    const found = await archive.get(c.env.client.name, c.req.param('id') ?? '')
+  app.get('/api/conversations', c => json({ conversations: archive.list(c.env.client.name).map(infoOf) }))
+  const find = (c: http.RequestContext) => {
+    const found = archive.get(c.env.client.name, c.req.param('id') ?? '')
     if (found) return found
     throw refusal(404, 'No conversation with this id')
   }
   const path = '/api/conversations/:id'
-  app.get(path, async c => {
-    const found = await find(c)
+  app.get(path, c => {
+    const found = find(c)
     const turns = found.turns.map(turn => ({ ...turn, dialogue: undefined }))
     return json({ ...found, owner: undefined, turns })
   })
   app.patch(path, async c => {
     const { name } = await http.bodyOf<{ name: string }>(c, { name: 'string' })
     if (!/\S/.test(name)) throw refusal(400, "'name' must be a non-empty string")
-    const renamed = { ...(await find(c)), name: nameFrom(name) }
-    await archive.keep(renamed)
+    const renamed = { ...find(c), name: nameFrom(name) }
+    archive.keep(renamed)
     return json(infoOf(renamed))
   })
-  app.delete(path, async c => {
-    const { id } = await find(c)
+  app.delete(path, c => {
+    const { id } = find(c)
     if (busy.has(id)) throw refusal(409, STILL_ANSWERING)
     archive.remove(id)
     return c.body(null, 204)
@@ -69,7 +69,7 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
     if (calls.isDraining) throw http.shuttingDown()
     const answerer = await answererFor(model, source)
     // An unknown id, or another client's, starts a new conversation under another id.
-    const known = await archive.get(client.name, String((body as http.Body).conversation))
+    const known = archive.get(client.name, String((body as http.Body).conversation))
     const id = known?.id ?? `${client.isNamed ? `${client.name}/` : ''}${randomUUID()}`
     if (busy.has(id)) throw refusal(409, STILL_ANSWERING)
     if (busy.size >= limits.MAX_CHATS) throw http.busy('Too many questions at once')
@@ -123,8 +123,8 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
             send('token', { text })
           },
           onCall: ({ call: { id = '', name, args }, type: phase, ...event }) => {
-            const result = 'result' in event && { result: recordResult(event.result) }
-            const call: ChatCall = { phase, id, name, args: recordValue(args), ...result }
+            const call: ChatCall = { phase, id, name, args: recordValue(args) }
+            if ('result' in event) call.result = recordValue(event.result) as ToolResult
             addCall(parts, call)
             send('call', call)
           },
@@ -149,11 +149,10 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
     // The whole text counts only if nothing was streamed.
     if (!parts.some(part => part.kind === 'text' && /\S/.test(part.text))) addText(parts, text)
     const end = { ...outcome, model: answerer.name, durationMs: Math.round(performance.now() - startedAt) }
-    const { name = nameFrom(message), createdAt = askedAt } =
-      (await archive.get(client.name, conversation)) ?? {}
+    const { name = nameFrom(message), createdAt = askedAt } = archive.get(client.name, conversation) ?? {}
     const turns = [...before, { question: message, askedAt, parts, end, dialogue }]
     const about = { id: conversation, owner: client.name, name, createdAt, updatedAt: Date.now() }
-    await archive.keep({ ...about, turns })
+    archive.keep({ ...about, turns })
     return { text, conversation, ...end }
   }
 }

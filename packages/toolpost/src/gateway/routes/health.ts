@@ -9,7 +9,8 @@ export const READY_PATH = '/readyz'
 export const HEALTH_PATH = '/healthz'
 
 export function addHealthRoutes(app: App, context: GatewayContext): void {
-  const { executor, calls, source, events, mcp } = context
+  const { calls, source, events, mcp } = context
+  const { executor } = source
   const tools = () => executor.tools.getTools().length
   const history = () => source.history?.()?.status()
   const servers = () => {

@@ -6,6 +6,7 @@ import { describeError } from '../../mcp/server-failure.ts'
 import { addServer } from '../../project/edit-config.ts'
 import { knownPrograms } from '../../project/other-programs.ts'
 import { programServers } from '../../project/resolve.ts'
+import { ownValue } from '../../util/guards.ts'
 import { hostOf } from '../clients.ts'
 import type { GatewayContext } from '../context.ts'
 import {
@@ -56,13 +57,13 @@ export function addServerRoutes(app: App, { source, calls }: GatewayContext): vo
     return json({ messages: source.messages?.(name, { after }) ?? [], stderr: find(name)?.stderr ?? '' })
   })
   app.post('/api/servers/:name/:verb', async c => {
-    const { name, verb } = c.req.param()
-    if (verb === 'login') return login(c)
-    const actions = { start: source.restart, restart: source.restart, stop: source.stop }
-    if (!Object.hasOwn(actions, verb)) throw refusal(404, `Not found: POST ${c.req.path.slice(0, 200)}`)
+    const name = known(c)
+    const { verb } = c.req.param()
+    if (verb === 'login') return json(await login(c, name))
+    const action = ownValue({ start: source.restart, restart: source.restart, stop: source.stop }, verb)
+    if (!action) throw refusal(404, `Not found: POST ${c.req.path.slice(0, 200)}`)
     changeable(c, false)
-    known(c)
-    await actions[verb as 'stop']?.call(source, name)
+    await action(name)
     return json({ server: find(name) })
   })
   app.post('/api/reload', async c => {
@@ -94,17 +95,16 @@ export function addServerRoutes(app: App, { source, calls }: GatewayContext): vo
       isAdding = false
     }
   })
-  async function login(c: RequestContext): Promise<Response> {
-    ownerOnly(c)
-    const name = c.req.param('name') ?? ''
+  /** Begins a login; resolves to the page that a person must visit, if there is one. */
+  async function login(c: RequestContext, name: string): Promise<{ url?: string }> {
     const login = source.logins?.()?.of(name)
     if (!login) throw refusal(404, `No server '${name}' to log in to`)
     try {
       // As the browser sees it; the guard has checked both headers.
       const address = headerOf(c, 'origin') ?? `http://${hostOf(c.req.raw, c.env)}`
-      if (login.isInteractive) return json({ url: await login.begin(address + REDIRECT_PATH) })
+      if (login.isInteractive) return { url: await login.begin(address + REDIRECT_PATH) }
       await login.signIn()
-      return json({})
+      return {}
     } catch (error) {
       throw refusal(502, `Cannot log in to '${name}': ${describeError(error)}`)
     }

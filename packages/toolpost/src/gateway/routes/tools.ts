@@ -1,3 +1,4 @@
+import { getExtension } from 'hono/utils/mime'
 import { HANDLE_PREFIX, isText } from '../../interceptors/long-results.ts'
 import { searchOf } from '../../tools/search/tool-search.ts'
 import type { GatewayContext } from '../context.ts'
@@ -15,7 +16,7 @@ const MAX_NEAREST = 5
 const MAX_CALL_ID = 100
 
 export function addToolRoutes(app: http.App, context: GatewayContext): void {
-  const { tools } = context.executor
+  const { tools } = context.source.executor
   app.get('/api/tools', async c => {
     const all = c.env.client.tools()
     const query = c.req.query('q')?.trim()
@@ -31,7 +32,8 @@ export function addToolRoutes(app: http.App, context: GatewayContext): void {
 
 /** One call: arguments in, result out. Cancelled if the caller disconnects. */
 async function callTool(c: http.RequestContext, name: string, context: GatewayContext): Promise<Response> {
-  const { executor, calls, questions, source } = context
+  const { calls, questions, source } = context
+  const { executor } = source
   const { client } = c.env
   const startedAt = executor.clock.now()
   const timeoutMs = timeoutOf(headerOf(c, 'x-timeout-ms'))
@@ -39,11 +41,7 @@ async function callTool(c: http.RequestContext, name: string, context: GatewayCo
   const args = (await http.readJson(c)) ?? {}
   if (calls.isDraining) throw http.shuttingDown()
   const caller = http.callerOf(c)
-  const { signal } = caller
-  if (source.waitWhileStarting && !executor.tools.findTool(name)) {
-    const limitMs = executor.timeoutMsOf(name, { timeoutMs })
-    await calls.run(caller, async () => source.waitWhileStarting?.(name, { limitMs, signal }))
-  }
+  await calls.waitForTool(source, name, { caller, timeoutMs })
   const options = {
     caller: client.caller,
     among: client.among(name),
@@ -54,7 +52,7 @@ async function callTool(c: http.RequestContext, name: string, context: GatewayCo
     meta: http.metaOf(c),
     // Others do not watch for questions.
     ask: questions.askIn(c, name),
-    signal,
+    signal: caller.signal,
   }
   // Without durable calls, `respond-async` is ignored: it is only a preference. A key is more than that.
   if (wish && (wish.key !== undefined || source.status().durable !== undefined))
@@ -76,8 +74,8 @@ function timeoutOf(given: string | undefined): number | undefined {
   throw refusal(400, `Invalid x-timeout-ms; expected milliseconds, at most ${MAX_TIMEOUT_MS}`)
 }
 
-/** Types a page may show; anything else, such as HTML from a tool, is download-only. */
-const SHOWN = /^(?:text\/plain|application\/json|image\/(?:png|jpeg|gif|webp)|audio\/[\w.+-]+)$/
+/** Types a page may show; anything else, such as HTML from a tool, is only bytes. */
+const PLAIN = /^(?:text\/plain|application\/json|image\/(?:png|jpeg|gif|webp)|audio\/[\w.+-]+)$/
 
 /** A kept result in full, for the caller of the tool and the owner of the gateway. */
 async function readResult(c: http.RequestContext, id: string, { source }: GatewayContext): Promise<Response> {
@@ -87,15 +85,11 @@ async function readResult(c: http.RequestContext, id: string, { source }: Gatewa
   const { client } = c.env
   const found = results.read(handle, owner => !client.isNamed || owner.caller === client.caller)
   if ('problem' in found) throw refusal(found.gone ? 410 : 404, `${found.problem}.`)
-  const { mimeType } = found
-  const isShown = SHOWN.test(mimeType)
-  const type = isShown ? mimeType : 'application/octet-stream'
-  const disposition = isShown && c.req.query('download') === undefined ? 'inline' : 'attachment'
-  const ending = mimeType === 'text/plain' ? 'txt' : isShown ? mimeType.replace(/^.*\//, '') : 'bin'
+  const type = PLAIN.test(found.mimeType) ? found.mimeType : 'application/octet-stream'
   return http.content(found.content as Uint8Array<ArrayBuffer>, {
     // Nothing in it may run, whatever type it claims to be.
     'content-security-policy': "default-src 'none'; sandbox",
     'content-type': isText(type) ? `${type}; charset=utf-8` : type,
-    'content-disposition': `${disposition}; filename="result-${id}.${ending}"`,
+    'content-disposition': `attachment; filename="result-${id}.${getExtension(type) ?? 'bin'}"`,
   })
 }
