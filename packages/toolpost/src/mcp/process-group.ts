@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { hasProcessGroups } from '../util/platform.ts'
@@ -19,7 +20,7 @@ const groups = new Set<number>()
 export function adoptGroup(leader: number): void {
   if (!process.listeners('exit').includes(killAll)) process.on('exit', killAll)
   groups.add(leader)
-  watch()
+  void watch()
 }
 
 /** On Windows, which has no watchdog, nothing else ends servers when this program exits without closing them. */
@@ -49,7 +50,7 @@ export async function endGroup(leader: number): Promise<void> {
     while (performance.now() < until && signalGroup(leader, 0)) await pause(GROUP_CHECK_MS)
   }
   groups.delete(leader)
-  watch()
+  await watch()
 }
 
 /*
@@ -67,11 +68,20 @@ for group in $all; do kill -s KILL -- "-$group"; done
 
 let watchdog: ChildProcess | undefined
 
-/** Tells the watchdog which groups there are. It starts with the first one, and ends with this program. */
-function watch(): void {
+/** Tells the watchdog which groups there are. It starts with the first one; resolves when it has ended with the last. */
+async function watch(): Promise<void> {
   if (!hasProcessGroups) return
-  watchdog ??= startWatchdog()
-  watchdog.stdin?.write(`${[...groups].join(' ')}\n`)
+  if (groups.size > 0) {
+    watchdog ??= startWatchdog()
+    return void watchdog.stdin?.write(`${[...groups].join(' ')}\n`)
+  }
+  const last = watchdog
+  watchdog = undefined
+  if (!last) return
+  // From now on it keeps this process alive until it has exited.
+  last.ref()
+  last.stdin?.end('\n')
+  await once(last, 'exit').catch(() => {})
 }
 
 /** Best effort: without file handles there is none until the next server starts. */
@@ -83,14 +93,14 @@ function startWatchdog(): ChildProcess {
     env: { PATH: '/usr/bin:/bin' },
     stdio: ['pipe', 'ignore', 'ignore'],
   })
-  child.on('error', () => {
-    watchdog = undefined
-  })
+  const forget = () => {
+    if (watchdog === child) watchdog = undefined
+  }
+  child.on('error', forget).unref()
   child.on('exit', (_, signal) => {
-    watchdog = undefined
-    if (signal && groups.size > 0) watch()
+    forget()
+    if (signal) void watch()
   })
-  child.unref()
   child.stdin?.on('error', () => {})
   ;(child.stdin as Socket | null)?.unref()
   return child
