@@ -143,7 +143,11 @@ export class CallContext implements InvokeOptions {
 
   /** Notes when an observed call leaves a stage. */
   mark(name: string): void {
-    if (this.event) this.services.observers.mark(this, name)
+    const { stages } = this.event ?? {}
+    if (!stages) return
+    const last = stages.at(-1)
+    const start_ms = last ? rounded(last.start_ms + last.duration_ms) : 0
+    stages.push({ name, start_ms, duration_ms: rounded(this.elapsedMs - start_ms) })
   }
 
   /** Counts the time since it reached the interceptors, if it has not left them yet, as a wait. */

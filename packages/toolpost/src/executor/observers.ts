@@ -2,7 +2,6 @@ import { callSerial } from '../call/call-serial.ts'
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { Progress } from '../tools/tool.ts'
-import { rounded } from '../util/clock.ts'
 import { quietly } from '../util/quietly.ts'
 import type { CallContext } from './context.ts'
 
@@ -18,9 +17,10 @@ export interface CallEvent {
   startedAt: number
   /** Where its time went so far: finding the tool, fitting the arguments, interceptors that waited, invoking the tool. */
   stages?: { name: string; start_ms: number; duration_ms: number }[] | undefined
-  /** When it has ended: what interceptors recorded about it, and its result. */
+  /** When it has ended: what interceptors recorded about it, its result, and the MCP server of its tool, if it has one. */
   notes?: Readonly<Record<string, unknown>> | undefined
   result?: ToolResult
+  server?: string | undefined
   /** Cancels the call, as its caller could; set when it begins. */
   cancel?(): void
 }
@@ -57,20 +57,13 @@ export class Observers {
     this.#tell(context.event)
   }
 
-  /** Notes that a call has left a stage. */
-  mark({ event, elapsedMs }: CallContext, name: string): void {
-    const last = event?.stages?.at(-1)
-    const start_ms = last ? rounded(last.start_ms + last.duration_ms) : 0
-    event?.stages?.push({ name, start_ms, duration_ms: rounded(elapsedMs - start_ms) })
-  }
-
   progress(serial: string, progress: Progress): void {
     for (const { onProgress } of this.#entries) quietly(() => onProgress?.(serial, progress))
   }
 
-  end(event: CallEvent, { noted: notes }: CallContext, result: ToolResult): void {
+  end(event: CallEvent, { noted: notes, server }: CallContext, result: ToolResult): void {
     const { serial, call, origin, caller, startedAt, stages } = event
-    this.#tell({ serial, call, origin, caller, startedAt, stages, notes, result })
+    this.#tell({ serial, call, origin, caller, startedAt, stages, notes, result, server })
   }
 
   #tell(event: CallEvent): void {

@@ -6,9 +6,6 @@ import { exactNumber, parseJsonText } from './json-text.ts'
 
 export type Arguments = Record<string, unknown>
 
-/** With more errors, the arguments are not slightly wrong but something else. */
-const MAX_ERRORS = 1_000
-
 /** The value of an argument to be removed. */
 export const ABSENT = Symbol('absent')
 
@@ -20,7 +17,6 @@ export type Change = Fix & { pointer: string }
 
 /** One round of repairs, guided by the validation errors. Parts of alternatives are left alone: which was meant? */
 export function repairsFor(args: Arguments, errors: readonly ErrorObject[], root: JsonSchema): Change[] {
-  if (errors.length > MAX_ERRORS) return []
   const alternatives = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')
   return [...grouped(errors, ({ instancePath }) => instancePath)].flatMap(([pointer, here]) => {
     if (pointer === '' || alternatives.some(({ instancePath }) => pointer.startsWith(`${instancePath}/`)))

@@ -38,8 +38,11 @@ export class CallLog {
 
   /** The record of a call that runs or has ended just now. */
   record(event: CallEvent, progress?: Progress): CallRecord {
-    if (event.result) return this.recordOf(this.#stored(event))
-    const record = this.recordOf(this.#stored({ ...event, result: UNFINISHED }))
+    if (event.result) return this.recordOf(storedCall(event))
+    const { tools } = this.#source.executor
+    const tool = tools.findTool(event.call.name)
+    const server = tool && tools.originOf(tool)?.server
+    const record = this.recordOf(storedCall({ ...event, result: UNFINISHED, server }))
     return { ...record, ...({ result: undefined, durationMs: undefined, progress } as object) }
   }
 
@@ -62,7 +65,7 @@ export class CallLog {
   note(event: CallEvent): void {
     if (!event.result) return void this.#running.set(event.serial, { event, toldAt: 0 })
     this.#running.delete(event.serial)
-    if (!this.#source.history?.()) this.#memory.record(event, this.#source.executor.tools)
+    if (!this.#source.history?.()) this.#memory.record(event)
   }
 
   /** Records the progress of a call; returns what to tell of it, which is not too often. */
@@ -87,12 +90,6 @@ export class CallLog {
       slow: durationMs - (result.waited_ms ?? 0) > this.#slowMs,
       ...(isTrace && { traceUrl: url.replaceAll('{traceId}', traceId ?? '') }),
     }
-  }
-
-  #stored(event: CallEvent): StoredCall {
-    const { tools } = this.#source.executor
-    const tool = tools.findTool(event.call.name)
-    return storedCall(event, tool && tools.originOf(tool)?.server)
   }
 }
 

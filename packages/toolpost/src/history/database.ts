@@ -1,18 +1,13 @@
 import * as fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import type Libsql from 'libsql'
 import { installedFile, isMissingPackage, MissingPackageError, packageRoot } from '../util/package-root.ts'
 import { makePrivateFolder } from '../util/private-file.ts'
 import type { HistoryOptions } from './history.ts'
 import type { StoredCall } from './stored-call.ts'
 
-/** The part of libsql that is used; better-sqlite3 has the same interface. */
-export interface Database {
-  exec(sql: string): void
-  prepare(sql: string): Record<'run' | 'get' | 'all', (values?: readonly unknown[]) => unknown>
-  transaction(action: () => void): { immediate(): void }
-  close(): void
-}
+export type Database = Libsql.Database
 
 /** Why the history is unavailable, for a person to read. */
 export class HistoryError extends Error {
@@ -33,12 +28,12 @@ const BUSY_TIMEOUT_MS = 100
 
 /** Opens the file, creating it if necessary, readable by its owner only. Throws. */
 export function openFile(file: string): Database {
-  const Libsql = loadLibsql()
+  const Connection = loadLibsql()
   if (file !== ':memory:' && !fs.existsSync(file)) {
     makePrivateFolder(dirname(file))
     fs.closeSync(fs.openSync(file, 'a', 0o600))
   }
-  const database = new Libsql(file)
+  const database = new Connection(file)
   const version = () =>
     (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
   try {
@@ -87,7 +82,7 @@ export function hasDatabase(): boolean {
 }
 
 /** Not an import: it is optional, 19 MB, and loaded only to write or read a history. */
-function loadLibsql(): new (file: string) => Database {
+function loadLibsql(): typeof Libsql {
   const require = createRequire(import.meta.url)
   try {
     return require(join(packageRoot(), 'dist', 'libsql.cjs'))

@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { echoTool } from '../../test/gateway.ts'
 import { histories } from '../../test/history.ts'
 import { denied } from '../interceptors/index.ts'
 import { removeFromLogs, treatAsSecret } from '../logging/redact.ts'
@@ -78,6 +79,15 @@ describe('the history', () => {
     expect(await history.get('99')).toBeUndefined()
     expect(history.status()).toMatchObject({ state: 'open', written: 3, dropped: 0 })
     expect(statSync(file).mode & 0o777).toBe(0o600)
+  })
+
+  it('knows the server of a call, also when its tool is gone', async () => {
+    const { history, executor } = await open()
+    executor.tools.addMcpTools([{ ...echoTool, name: 'lamp' }], { server: 'home' })
+    await executor.run({ name: 'lamp' })
+    await executor.run({ name: 'lamp' }, { among: [echoTool] })
+    executor.tools.remove('lamp')
+    expect((await history.list()).calls.map(({ source }) => source)).toEqual(['local', 'home'])
   })
 
   it.each(['a file', ':memory:'])(

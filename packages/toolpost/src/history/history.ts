@@ -2,8 +2,6 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { CallEvent } from '../executor/observers.ts'
 import type { Logger } from '../logging/logger.ts'
-import { quietLogger } from '../logging/quiet-logger.ts'
-import type { ToolManager } from '../tools/tool-manager.ts'
 import { quietly } from '../util/quietly.ts'
 import { type Database, HistoryError, historyError, openFile, setAside, write } from './database.ts'
 import { type CallFilter, type CallPage, type CallQuery, sqlOf } from './query.ts'
@@ -18,9 +16,8 @@ const RETRY_MS = 1_000
 /** How many calls may wait to be written, and how many once the file cannot be: those beyond are dropped and counted. */
 const MAX_WAITING = 20_000
 const MAX_KEPT = 2_000
-/** How often, and how far apart, closing tries a locked file. */
+/** How often closing tries a locked file. */
 const CLOSING_ATTEMPTS = 20
-const CLOSING_RETRY_MS = 100
 
 export interface HistoryOptions {
   /** `:memory:` keeps them until the history is closed; before they are first asked for, only the last 2,000. */
@@ -77,8 +74,8 @@ export class History {
   }
 
   /** Keeps every call of `executor` from now on, including refused ones; returns a function that stops it. */
-  observe(executor: Pick<ToolExecutor, 'observe' | 'tools'>): () => void {
-    const stop = executor.observe(event => this.record(event, executor.tools))
+  observe(executor: Pick<ToolExecutor, 'observe'>): () => void {
+    const stop = executor.observe(event => this.record(event))
     this.#stops.push(stop)
     return stop
   }
@@ -114,7 +111,7 @@ export class History {
     for (let attempt = 1; attempt <= CLOSING_ATTEMPTS; attempt++) {
       await this.#writeAll()
       if (this.#waiting.length === 0 || this.#status.state === 'failed') break
-      await delay(CLOSING_RETRY_MS)
+      await delay(WRITE_MS)
     }
     this.#drop(this.#waiting.splice(0).length)
     clearTimeout(this.#timer)
@@ -130,14 +127,11 @@ export class History {
   }
 
   /** Keeps a call that has ended. On the path of every call: the rest is done when calls are written. */
-  record(event: CallEvent, tools: ToolManager): void {
+  record(event: CallEvent): void {
     if (!event.result) return
     if (this.#isUnread && this.#waiting.length >= 2 * MAX_KEPT) this.#waiting.splice(0, MAX_KEPT)
     if (this.#waiting.length >= MAX_WAITING) return this.#drop(1)
-    this.#waiting.push(() => {
-      const tool = tools.findTool(event.call.name)
-      return storedCall(event, tool && tools.originOf(tool)?.server)
-    })
+    this.#waiting.push(() => storedCall(event))
     this.#timer ??= setTimeout(() => void this.#writeAll(), this.#isUnread ? RETRY_MS : WRITE_MS).unref()
   }
 
@@ -210,7 +204,7 @@ export class History {
 
   /** For the log, and for a person. */
   #notify(text: string): void {
-    quietLogger(this.#options.logger).warn({}, text)
+    quietly(() => this.#options.logger?.warn({}, text))
     quietly(() => this.#options.onNotice?.(text))
   }
 }

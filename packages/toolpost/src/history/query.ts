@@ -43,8 +43,7 @@ export class FilterError extends Error {
   override name = 'FilterError'
 }
 
-type Value = string | number
-type Parse = (text: string) => Value | false | undefined
+type Parse = (text: string) => string | number | false | undefined
 
 const OUTCOMES = ['ok', 'failed', ...FAILURE_CODES]
 const TIMES = '90s, 15m, 1h, 2d, a date such as 2026-01-31, or milliseconds since 1970'
@@ -100,7 +99,7 @@ function wordsOf(text: string): string[] {
 
 /** Finds the JSON of a page of calls and of one more, in the order in which they ended, newest first. */
 export function sqlOf({ limit = 100, ...query }: CallQuery) {
-  const given = Object.entries(query).flatMap(([name, value]): [string, Value][] => {
+  const given = Object.entries(query).flatMap(([name, value]): [string, string | number][] => {
     if (value === undefined) return []
     if (name === 'outcome' && value === 'failed') return [['outcome <> ?', 'ok']]
     // Every word is quoted, so that none is an operator of the index, and matches as a prefix.
@@ -109,10 +108,8 @@ export function sqlOf({ limit = 100, ...query }: CallQuery) {
   })
   const where = given.map(([condition]) => condition).join(' AND ') || 'true'
   // Every index provides this order, so that a search ends when its page is full.
-  const source =
-    query.q === undefined
-      ? `calls WHERE ${where} ORDER BY seq`
-      : `calls_text JOIN calls ON seq = calls_text.rowid WHERE ${where} ORDER BY calls_text.rowid`
-  const values = given.map(([, value]) => value)
-  return { sql: `SELECT call FROM ${source} DESC LIMIT ${limit + 1}`, values, limit }
+  const texts = 'calls_text JOIN calls ON seq = calls_text.rowid'
+  const [from, order] = query.q === undefined ? ['calls', 'seq'] : [texts, 'calls_text.rowid']
+  const sql = `SELECT call FROM ${from} WHERE ${where} ORDER BY ${order} DESC LIMIT ${limit + 1}`
+  return { sql, values: given.map(([, value]) => value), limit }
 }

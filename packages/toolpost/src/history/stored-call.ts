@@ -29,21 +29,19 @@ const MAX_ERROR = 4_000
 const WHOLE_BYTES = 16 * 1024
 
 /** What is kept of an ended call. */
-export function storedCall(event: CallEvent, server = 'local'): StoredCall {
-  const { serial, call, startedAt, notes = {}, stages, origin = 'code', caller } = event
+export function storedCall(event: CallEvent): StoredCall {
+  const { serial, call, startedAt, notes = {}, stages, origin = 'code', caller, server = 'local' } = event
   const { execution_time_ms, waited_ms, repairs, ...result } = event.result as ToolResult
   const [tool, id] = [nameOf(call.name) ?? '', nameOf(call.id)]
   const outcome = result.success
     ? { success: true, result: plainValue(result.result), handle: result.handle }
     : { success: false, error: safeText(String(result.error), MAX_ERROR), code: result.code }
   const common = { tool_name: tool, execution_time_ms, tool_call_id: id, waited_ms }
-  // Not for a tool that does not exist for its caller.
-  const source = 'code' in result && result.code === 'unknown_tool' ? 'local' : nameOf(server)
   return {
     serial,
     id,
     tool,
-    source,
+    source: nameOf(server),
     origin: nameOf(origin),
     caller: nameOf(caller),
     args: plainValue(call.args),

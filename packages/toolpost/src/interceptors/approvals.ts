@@ -134,9 +134,13 @@ export class Approvals {
 
   /** Whether an earlier decision covers the call, so that nobody has to be asked. */
   isDecided(call: CallContext): boolean {
-    return (
-      this.#remembered.some(decision => isAbout(decision, call)) || this.#options.isApproved?.(call) === true
-    )
+    return this.#decided(call) !== undefined
+  }
+
+  #decided(call: CallContext): Verdict | undefined {
+    const known = this.#remembered.find(decision => isAbout(decision, call))
+    if (known) return { approved: known.then === 'allow', reason: known.because, by: 'remembered' }
+    return this.#options.isApproved?.(call) ? { approved: true, reason: '', by: 'autoApprove' } : undefined
   }
 
   /** Asks on every available channel whether a call may run. Never rejects. */
@@ -144,9 +148,8 @@ export class Approvals {
     const key = keyOf(call)
     if (this.#isClosed) return { approved: false, reason: CLOSED }
     if (key === undefined) return { approved: false, reason: 'its arguments cannot be displayed' }
-    const known = this.#remembered.find(decision => isAbout(decision, call))
-    if (known) return { approved: known.then === 'allow', reason: known.because, by: 'remembered' }
-    if (this.#options.isApproved?.(call)) return { approved: true, reason: '', by: 'autoApprove' }
+    const decided = this.#decided(call)
+    if (decided) return decided
     const granted = this.#find(key, ({ approval }) => approval.state === 'approved')
     if (granted) {
       this.#end(granted, { approved: true, reason: '' })

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, renameSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import type { Interceptor } from '../executor/chain.ts'
 import { escapeControls } from '../logging/safe-value.ts'
 import type { Tool } from '../tools/tool.ts'
@@ -6,7 +7,7 @@ import type { McpOrigin } from '../tools/tool-manager.ts'
 import { isRecord } from '../util/guards.ts'
 import { writePrivate } from '../util/private-file.ts'
 import { describeThrown, quietly } from '../util/quietly.ts'
-import { fingerprint, toolDefinition } from './canonical.ts'
+import { toolDefinition } from './canonical.ts'
 import { denied } from './refuse.ts'
 
 export type PinMode = 'off' | 'warn' | 'hold'
@@ -107,14 +108,11 @@ export class Pins {
   }
 
   #compare(server: string, tool: string, before: Definition, after: Definition): void {
-    const isSame = JSON.stringify(before) === JSON.stringify(after)
-    const changed = isSame
-      ? []
-      : PARTS.filter(part => fingerprint([before[part]]) !== fingerprint([after[part]]))
+    const changed = PARTS.filter(part => !isDeepStrictEqual(before[part], after[part]))
     const key = keyOf(server, tool)
     if (changed.length === 0) return void this.#changes.delete(key)
     const known = this.#changes.get(key)
-    if (known && fingerprint(known.after) === fingerprint(after)) return
+    if (isDeepStrictEqual(known?.after, after)) return
     const change = { server, tool, before, after, changed }
     this.#changes.set(key, change)
     this.#options.onChange?.({ ...change, isHeld: this.#isHeld(change) })

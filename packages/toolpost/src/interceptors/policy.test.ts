@@ -20,6 +20,7 @@ import {
   type PolicyRule,
   policy,
   type RememberedDecision,
+  secretGuard,
 } from './index.ts'
 
 const ASK: PolicyRule[] = [{ then: 'ask', because: 'to be sure' }]
@@ -318,6 +319,21 @@ describe('approvals', () => {
       }),
       { numRuns: 1_000 },
     )
+  })
+})
+
+it('secrets of others are refused, also next to one that the server may have', async () => {
+  const { run, executor } = setUp()
+  executor.use(
+    secretGuard([
+      { key: 'a', value: 'shared-by-two', server: 'mail' },
+      { key: 'b', value: 'shared-by-two', server: 'files' },
+      { key: 'c', value: 'only-of-mail', server: 'mail' },
+    ]),
+  )
+  expect(await run('list', { args: { text: 'shared-by-two' } })).toMatchObject({ success: true })
+  expect(await run('list', { args: { text: 'shared-by-two only-of-mail' } })).toMatchObject({
+    error: expect.stringContaining("contain the secret c, which 'files' must not receive"),
   })
 })
 

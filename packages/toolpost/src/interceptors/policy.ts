@@ -131,20 +131,14 @@ interface Known {
   isTrusted(call: CallContext): boolean
 }
 
-/** A promise only if a rule looks at the arguments. */
-function firstFit(rules: readonly Labelled[], call: CallContext, known: Known): Fit | Promise<Fit> {
-  const covering = rules.find(rule => covers(rule, call, known))
-  return covering?.args === undefined ? covering : firstWithArguments(rules, call, known)
-}
-
 type Fit = Labelled | undefined
 
-async function firstWithArguments(rules: readonly Labelled[], call: CallContext, known: Known): Promise<Fit> {
-  for (const rule of rules) {
-    if (!covers(rule, call, known)) continue
-    if (rule.args === undefined || (await fitsArguments(rule, call))) return rule
-  }
-  return undefined
+/** A promise only if a rule looks at the arguments. */
+function firstFit(rules: readonly Labelled[], call: CallContext, known: Known): Fit | Promise<Fit> {
+  const rule = rules.find(each => covers(each, call, known))
+  if (rule?.args === undefined) return rule
+  const others = rules.slice(rules.indexOf(rule) + 1)
+  return fitsArguments(rule, call).then(fits => (fits ? rule : firstFit(others, call, known)))
 }
 
 function covers(rule: PolicyRule, call: CallContext, known: Known): boolean {

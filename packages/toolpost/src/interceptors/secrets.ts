@@ -18,12 +18,11 @@ export function secretGuard(secrets: readonly OwnedSecret[]): Interceptor {
   const guarded = secrets.filter(({ value }) => value.length >= MIN_LENGTH)
   return function secretGuard(call, next) {
     if (guarded.length === 0 || call.failure || call.server === undefined) return next()
-    const foreign = guarded.filter(({ server }) => server !== call.server)
-    const found = foreign.length > 0 && foreign.find(({ value }) => contains(call.args, value))
     // The same value may be configured for this server too.
-    const isShared =
-      found && guarded.some(({ value, server }) => value === found.value && server === call.server)
-    if (!found || isShared) return next()
+    const own = guarded.filter(({ server }) => server === call.server).map(({ value }) => value)
+    const foreign = guarded.filter(({ value }) => !own.includes(value))
+    const found = foreign.find(({ value }) => contains(call.args, value))
+    if (!found) return next()
     const reason = `its arguments contain the secret ${found.key}, which '${call.server}' must not receive`
     return Promise.resolve(denied(call, reason))
   }

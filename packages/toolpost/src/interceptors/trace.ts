@@ -1,4 +1,4 @@
-import type { Attributes, Histogram, MeterProvider, Span } from '@opentelemetry/api'
+import type { Attributes, Span } from '@opentelemetry/api'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { Interceptor, Next } from '../executor/chain.ts'
 import type { CallContext } from '../executor/context.ts'
@@ -15,7 +15,11 @@ export interface TraceOptions {
 }
 
 const DURATION = 'gen_ai.execute_tool.duration'
-const BUCKETS_S = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
+const HISTOGRAM = {
+  description: 'Duration of tool executions',
+  unit: 's',
+  advice: { explicitBucketBoundaries: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300] },
+}
 
 /**
  * An OpenTelemetry span and duration for every call. The trace continues from `call.meta` or the active span, and is
@@ -37,22 +41,6 @@ export function trace(options: TraceOptions = {}): Interceptor {
 }
 
 function tracing(api: OpenTelemetry, options: TraceOptions): Interceptor {
-  let meters: MeterProvider | undefined
-  let durations: Histogram | undefined
-
-  /** From the currently registered SDK: unlike a tracer, a histogram does not follow it. */
-  const histogram = () => {
-    const current = api.metrics.getMeterProvider()
-    if (durations && current === meters) return durations
-    meters = current
-    durations = current.getMeter(TRACER).createHistogram(DURATION, {
-      description: 'Duration of tool executions',
-      unit: 's',
-      advice: { explicitBucketBoundaries: [...BUCKETS_S] },
-    })
-    return durations
-  }
-
   const describe = (span: Span, call: CallContext) => {
     const { id, tool, args } = call
     const { description } = tool ?? {}
@@ -87,7 +75,9 @@ function tracing(api: OpenTelemetry, options: TraceOptions): Interceptor {
     // Names of nonexistent tools are left out: callers can make up any number of them.
     const labels = call.tool ? identityOf(call) : { 'gen_ai.operation.name': 'execute_tool' }
     const failed = result.success ? {} : { 'error.type': result.code }
-    histogram().record((performance.now() - startedAt) / 1_000, { ...labels, ...failed })
+    // Unlike a tracer, a histogram does not follow the registered SDK; there, asking for it again costs little.
+    const histogram = api.metrics.getMeter(TRACER).createHistogram(DURATION, HISTOGRAM)
+    histogram.record((performance.now() - startedAt) / 1_000, { ...labels, ...failed })
     return result
   }
 }

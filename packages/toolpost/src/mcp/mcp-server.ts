@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from '../logging/logger.ts'
-import { RateLimitedLog } from '../logging/rate-limit.ts'
+import { rateLimitedLog } from '../logging/rate-limit.ts'
 import { withoutKnownSecretsIn } from '../logging/redact.ts'
 import { safeText, safeValue } from '../logging/safe-value.ts'
 import type { Requester } from '../tools/caller.ts'
@@ -56,7 +56,7 @@ export class McpServer {
   attempt = 0
   session: Session | undefined
   failure: ServerFailure | undefined
-  readonly #log: RateLimitedLog
+  readonly #log: ReturnType<typeof rateLimitedLog>
   /** The current session, and those that take no more calls but still have some pending. */
   readonly #open = new Set<Session>()
   /** Aborts when the current round of connecting is over. */
@@ -78,7 +78,7 @@ export class McpServer {
     this.name = name
     this.entry = entry
     this.logger = host.logger.child({ server: name })
-    this.#log = new RateLimitedLog(this.logger, { clock: host.clock })
+    this.#log = rateLimitedLog(this.logger, { clock: host.clock })
     this.offers = new ServerOffers(this)
   }
 
@@ -185,7 +185,6 @@ export class McpServer {
     const ending = afterCalls ? [session] : [...this.#open]
     await Promise.all([...ending.map(each => each?.close()), running])
     for (const each of ending) if (each) this.#open.delete(each)
-    this.#log.close()
   }
 
   #become(state: ServerState): void {

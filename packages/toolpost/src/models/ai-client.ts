@@ -147,9 +147,3 @@ export function whyUnanswered({ text, results, iterations, stopReason }: Answer)
   const [failure] = results.flatMap(result => (result.success ? [] : [result.error]))
   return failure !== undefined && results.every(result => !result.success) ? failure : undefined
 }
-
-/** What options say about the caller, without the rest. */
-export function callerOptions(options: CallerOptions): CallerOptions {
-  const { origin, caller, conversation, meta, peer, ask, sample, roots, onLog, onTask } = options
-  return { origin, caller, conversation, meta, peer, ask, sample, roots, onLog, onTask }
-}

@@ -1,4 +1,12 @@
-import type { Dialogue, Meaning, PlannedCall, SentenceGraph, Sentences, Situation } from 'toolpost-sentences'
+import type {
+  Dialogue,
+  Meaning,
+  PlannedCall,
+  SentenceGraph,
+  Sentences,
+  SentencesOptions,
+  Situation,
+} from 'toolpost-sentences'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { Logger } from '../logging/logger.ts'
@@ -6,27 +14,14 @@ import { quietLogger } from '../logging/quiet-logger.ts'
 import { SENTENCES_META, type Tool } from '../tools/tool.ts'
 import { describeThrown } from '../util/quietly.ts'
 import type { AiClient, Answer, AskOptions, ConversationMessage, PlainMessage, Prompt } from './ai-client.ts'
-import { callerOptions } from './ai-client.ts'
 import { roleOf } from './conversation.ts'
 import { DEFAULT_TIME_LIMIT_MS } from './limits.ts'
 import { ModelError } from './model-error.ts'
 import { textOfContent } from './read-reply.ts'
 import { harmless, runCalls, timeLimit } from './tool-loop.ts'
 
-type Names = Readonly<Record<string, readonly string[]>> | undefined
-
 /** `sentences` in the configuration. */
-export interface SentenceSettings {
-  /** A folder of sentence files in Home Assistant's format. */
-  folder?: string | undefined
-  language?: string | undefined
-  rooms?: Names
-  floors?: Names
-  groups?: Names
-  aliases?: Names
-  rules?: Readonly<Record<string, string>> | undefined
-  lists?: Readonly<Record<string, object>> | undefined
-}
+export type SentenceSettings = SentencesOptions
 
 export interface OfflineClientOptions {
   executor?: ToolExecutor | undefined
@@ -78,7 +73,7 @@ export class OfflineClient implements AiClient {
   /** Loads the sentences; `understand`, `graph` and `problems` need it first. */
   async load(): Promise<void> {
     const { Sentences: Loaded } = await import('toolpost-sentences')
-    this.#sentences ??= new Loaded(this.#settings as ConstructorParameters<typeof Sentences>[0])
+    this.#sentences ??= new Loaded(this.#settings)
   }
 
   /** What a request means in its conversation. Makes no calls. */
@@ -119,9 +114,8 @@ export class OfflineClient implements AiClient {
     const call = sentences.listing(situation)
     if (!call) return
     const among = executor.tools.getTools().filter(({ name }) => name === call.tool)
-    const limits = { signal: options.signal, timeoutMs: LISTING_TIMEOUT_MS, among }
     const listing = { id: `list_${crypto.randomUUID()}`, name: call.tool, args: call.args }
-    const result = await executor.run(listing, { ...callerOptions(options), ...limits })
+    const result = await executor.run(listing, { ...options, timeoutMs: LISTING_TIMEOUT_MS, among })
     if (result.success) this.#readAt = performance.now()
     sentences.setListing(result)
   }

@@ -6,10 +6,9 @@ import { HANDLE_PREFIX } from '../interceptors/long-results.ts'
 import type { Logger } from '../logging/logger.ts'
 import { innerCall } from '../tools/search/search-tools.ts'
 import type { Tool } from '../tools/tool.ts'
-import { type Clock, systemClock, type Timer, unlessAborted } from '../util/clock.ts'
+import { type Clock, systemClock, unlessAborted } from '../util/clock.ts'
 import { describeThrown, quietly } from '../util/quietly.ts'
 import type { Answer, AskOptions, Prompt, StopReason, Usage, Writer, WritingRequest } from './ai-client.ts'
-import { callerOptions } from './ai-client.ts'
 import { type Conversation, callsIn, type NumberedCall, noResult, startConversation } from './conversation.ts'
 import { type FittedTools, fitTools } from './fit-schema.ts'
 import { loadLangChain } from './langchain.ts'
@@ -250,11 +249,9 @@ export function timeLimit(limitMs: number, given: AbortSignal | undefined, clock
     /** Waits, and resolves to whether there was time for that. Rejects when the limit is reached. */
     async wait(delayMs: number): Promise<boolean> {
       if (delayMs >= endsAt - clock.now()) return false
-      let waiting: Timer | undefined
-      const over = new Promise<boolean>(resolve => {
-        waiting = clock.setTimer(() => resolve(true), delayMs)
-      })
-      return unlessAborted(over, signal).finally(() => waiting?.cancel())
+      // The limit's own timer keeps the process alive.
+      await unlessAborted(new Promise<void>(over => clock.setTimer(over, delayMs).hold(false)), signal)
+      return true
     },
     close() {
       timer.cancel()
@@ -278,7 +275,7 @@ export function runCalls(
   textOf = async (result: ToolResult) => setup.executor.text(result),
 ): Promise<{ call: NumberedCall; result: ToolResult; content: string }[]> {
   const { executor, onCall } = setup
-  const options = { ...callerOptions(setup), origin: setup.origin ?? 'chat', ...offered, repair: true }
+  const options = { ...setup, origin: setup.origin ?? 'chat', ...offered, repair: true }
   const run = async (given: NumberedCall) => {
     const { id, name, args } = offered.also?.length ? innerCall(given) : given
     const call = { id, name, args }

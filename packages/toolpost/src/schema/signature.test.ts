@@ -19,6 +19,18 @@ describe('signatures', () => {
     )
   })
 
+  it('show alternatives, maps and what is required beyond the listed properties', () => {
+    const a = { type: 'object', properties: { a: { type: 'string' } }, required: ['a', 'b'] }
+    const properties = {
+      where: { type: ['object', 'null'], properties: { room: { type: 'string' } }, required: ['room'] },
+      labels: { type: 'object', additionalProperties: { type: 'string' } },
+      both: { allOf: [a, { enum: ['x', 'y'] }] },
+    }
+    expect(signature({ type: 'object', properties })).toBe(
+      't(where?: { room: string } | null, labels?: Record<string, string>, both?: { a: string, b: any } & ("x" | "y"))',
+    )
+  })
+
   it('follow references, even if the whole schema is one', () => {
     const $defs = {
       args: { type: 'object', properties: { a: { $ref: '#/$defs/size' } }, required: ['a'] },

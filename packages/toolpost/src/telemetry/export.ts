@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { secretsInAddress, shownAddress } from '../logging/config-secrets.ts'
 import type { Logger } from '../logging/logger.ts'
-import { RateLimitedLog } from '../logging/rate-limit.ts'
+import { rateLimitedLog } from '../logging/rate-limit.ts'
 import { removeFromLogs } from '../logging/redact.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { isMissingPackage, toolpostVersion } from '../util/package-root.ts'
@@ -104,20 +104,16 @@ function register(sdk: Sdk, address: string, logger: Logger): TelemetryExport {
     sdk.api.metrics.setGlobalMeterProvider(provider)
     providers.push(provider)
   }
-  const problems = logProblems(sdk.api, logger)
+  logProblems(sdk.api, logger)
   return {
     target: `sent to ${shownAddress(address)} (OTLP/HTTP)`,
-    close: async () => {
-      const isDone = await within(FLUSH_MS, Promise.all(providers.map(provider => provider.shutdown())))
-      problems.close()
-      return isDone
-    },
+    close: () => within(FLUSH_MS, Promise.all(providers.map(provider => provider.shutdown()))),
   }
 }
 
 /** A collector that is down must be logged, without flooding the log. */
-function logProblems({ diag, DiagLogLevel }: OpenTelemetry, logger: Logger): RateLimitedLog {
-  const log = new RateLimitedLog(logger, { intervalMs: 60_000 })
+function logProblems({ diag, DiagLogLevel }: OpenTelemetry, logger: Logger): void {
+  const log = rateLimitedLog(logger, { intervalMs: 60_000 })
   const tell = (message: string) =>
     log.write('warn', 'OpenTelemetry problems', () => [
       { problem: safeText(message) },
@@ -125,7 +121,6 @@ function logProblems({ diag, DiagLogLevel }: OpenTelemetry, logger: Logger): Rat
     ])
   const silent = () => {}
   diag.setLogger({ error: tell, warn: tell, info: silent, debug: silent, verbose: silent }, DiagLogLevel.WARN)
-  return log
 }
 
 /** Whether `work` succeeded within the limit. */

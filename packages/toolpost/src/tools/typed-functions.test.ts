@@ -33,6 +33,21 @@ describe('toolpost codegen', { timeout: 120_000 }, () => {
     const description = 'ends */ here\n`${x}`'
     const properties = { on: { type: 'boolean' }, level: { type: 'integer' }, mode: { enum: ['a', 'b'] } }
     const light = { type: 'object', properties, required: ['on'] }
+    const part = (name: string) => ({
+      type: 'object',
+      properties: { [name]: { type: 'integer' } },
+      required: [name],
+    })
+    const odd = {
+      type: 'object',
+      properties: {
+        '1 odd name': { type: ['string', 'null'] },
+        tags: { type: 'array', items: { enum: ['a | b', 1] } },
+        labels: { type: 'object', additionalProperties: { type: 'integer' } },
+        both: { allOf: [part('x'), { anyOf: [part('y'), part('z')] }] },
+      },
+      required: ['both', 'anything'],
+    }
     const schema = { type: 'object' }
     const fail = () => Promise.reject(new Error('no light'))
     const tools = new ToolManager()
@@ -40,10 +55,17 @@ describe('toolpost codegen', { timeout: 120_000 }, () => {
       defineTool({ name: 'switch_light', description, schema: light, handler: args => args }),
     )
     tools.addCustomTool(defineTool({ name: 'fail-me', description, schema, handler: fail }))
+    tools.addCustomTool(defineTool({ name: 'odd', description, schema: odd, handler: fail }))
     const use = `import { connectTools } from './tools.js'
       const tools = connectTools({} as never)
       await tools.local.switchLight({ on: true, level: 3 })
       await tools.local.failMe()
+      const labels = { a: 1 }
+      await tools.local.odd({ '1 odd name': null, tags: ['a | b', 1], labels, both: { x: 1, z: 2 }, anything: 'a' })
+      // @ts-expect-error 'both' needs x, and y or z
+      await tools.local.odd({ both: { x: 1 }, anything: 1 })
+      // @ts-expect-error a tag that is none of them
+      await tools.local.odd({ both: { x: 1, y: 1 }, anything: 1, tags: ['b'] })
       // @ts-expect-error 'on' is missing
       await tools.local.switchLight({ level: 3 })
       // @ts-expect-error not one of them
