@@ -32,8 +32,7 @@ const NEVER: Node = { kind: 'choice', items: [] }
 
 /** All templates as one network of words; rules are parts of it that several templates go through. */
 export class Matcher {
-  /** With the words that a request has to have: one of each set. */
-  readonly sentences: readonly { node: Node; block: Block; needs: readonly ReadonlySet<string>[] }[]
+  readonly sentences: readonly { node: Node; block: Block }[]
   readonly #language: Language
   readonly #skip: Phrases<boolean>
   readonly lists = new Map<Node, SlotList | undefined>()
@@ -45,13 +44,12 @@ export class Matcher {
   ) {
     this.#language = language
     this.#skip = new Phrases(language.skipWords.map(words => [words, words.endsWith(',')] as const))
-    const all = blocks.flatMap(block => block.sentences.map(node => ({ node, block })))
+    this.sentences = blocks.flatMap(block => block.sentences.map(node => ({ node, block })))
     const rules = [...language.rules.values()].map(node => ({ node, block: undefined }))
-    for (const { node, block } of [...all, ...rules])
+    for (const { node, block } of [...this.sentences, ...rules])
       for (const each of nodesOf(node))
         if (each.kind === 'list')
           this.lists.set(each, each.values ? valuesList(each.values) : listFor(each.list, block))
-    this.sentences = all.map(each => ({ ...each, needs: this.#needs(each.node) }))
   }
 
   rule(name: string): Node {
@@ -66,25 +64,11 @@ export class Matcher {
   }
 
   match(request: Request, start = 0): Match[] {
-    const tokens = request.tokens.slice(start)
-    const said = [...new Set(tokens.flatMap(({ key, corrections }) => [key, ...corrections]))]
-    const isSaid = (words: ReadonlySet<string>) => said.some(word => words.has(word))
     const first = { end: start, slots: {}, key: '', cost: 0, free: 0, inText: false }
-    return this.sentences
-      .filter(({ needs }) => needs.every(isSaid))
-      .flatMap(({ node, block }) => {
-        const ways = this.#walk(node, [first], request).flatMap(way => this.#skipped(way, request))
-        return ways.map(({ end, slots, cost, free }) => ({ block, end, slots, cost, free }))
-      })
-  }
-
-  #needs(node: Node): ReadonlySet<string>[] {
-    if (node.kind === 'word') return [new Set([node.key])]
-    if (node.kind === 'sequence') return node.items.flatMap(item => this.#needs(item))
-    if (node.kind === 'rule') return this.#needs(this.rule(node.name))
-    if (node.kind !== 'choice') return []
-    const each = node.items.map(item => this.#needs(item).sort((one, other) => one.size - other.size)[0])
-    return each.every(words => words !== undefined) ? [new Set(each.flatMap(words => [...words]))] : []
+    return this.sentences.flatMap(({ node, block }) => {
+      const ways = this.#walk(node, [first], request).flatMap(way => this.#skipped(way, request))
+      return ways.map(({ end, slots, cost, free }) => ({ block, end, slots, cost, free }))
+    })
   }
 
   /** The ways after a node, for the ways before it. */

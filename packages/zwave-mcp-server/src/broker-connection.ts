@@ -4,11 +4,6 @@ import type { IClientOptions, MqttClient, Packet } from 'mqtt'
 import { brokerAddress, withoutCredentials } from './config.ts'
 import type { Logger } from './log.ts'
 
-/** Whether the broker can be used now. `connected` implies subscribed. */
-export type LinkState =
-  | { readonly status: 'connecting' | 'connected' }
-  | { readonly status: 'offline'; readonly cause: string }
-
 export interface Message {
   readonly topic: string
   readonly text: string
@@ -16,7 +11,7 @@ export interface Message {
   readonly retained: boolean
 }
 
-export type LinkListener = { onState(state: LinkState): void; onMessage(message: Message): void }
+export type LinkListener = { onChange(): void; onMessage(message: Message): void }
 
 export interface BrokerOptions {
   /** The URL, or a function that resolves to it: an embedded broker has one only once it has started. */
@@ -40,6 +35,8 @@ const OPTIONS: IClientOptions = {
   log: () => {},
 }
 const UNSUBSCRIBABLE = 128
+/** The problem of a connection that is being made for the first time. */
+export const CONNECTING = 'it has not answered yet'
 
 /**
  * The connection to a broker, through mqtt.js. It reconnects by itself and resubscribes each time.
@@ -48,10 +45,11 @@ const UNSUBSCRIBABLE = 128
 export class BrokerConnection {
   /** The broker's URL, without user and password. */
   url = 'an embedded broker'
-  state: LinkState = { status: 'connecting' }
+  /** Why the broker cannot be used; undefined while we are connected and subscribed. */
+  problem: string | undefined = CONNECTING
   readonly #options: BrokerOptions
   #client: MqttClient | undefined
-  #onState: LinkListener['onState'] = () => {}
+  #onChange = () => {}
   #lastError: string | undefined
   #closed = false
 
@@ -60,9 +58,9 @@ export class BrokerConnection {
     if (typeof options.url === 'string') this.url = withoutCredentials(options.url)
   }
 
-  start({ onState, onMessage }: LinkListener): void {
-    this.#onState = onState
-    this.#connect(onMessage).catch((error: unknown) => this.#setState(offline(explain(error))))
+  start({ onChange, onMessage }: LinkListener): void {
+    this.#onChange = onChange
+    this.#connect(onMessage).catch((error: unknown) => this.#setProblem(explain(error)))
   }
 
   /** Sends a message now. False: not connected, and the message was dropped. */
@@ -95,7 +93,7 @@ export class BrokerConnection {
   }
 
   get #usableClient(): MqttClient | undefined {
-    return this.state.status === 'connected' && this.#client?.connected ? this.#client : undefined
+    return this.problem === undefined && this.#client?.connected ? this.#client : undefined
   }
 
   async #connect(onMessage: LinkListener['onMessage']): Promise<void> {
@@ -114,8 +112,8 @@ export class BrokerConnection {
       client.subscribe(filter, { qos: 0 }, (error, granted) => {
         if (!client.connected) return
         if (error || granted?.some(({ qos }) => qos === UNSUBSCRIBABLE))
-          this.#setState(offline(`it refused the subscription to ${filter}`))
-        else this.#setState({ status: 'connected' })
+          this.#setProblem(`it refused the subscription to ${filter}`)
+        else this.#setProblem(undefined)
       })
     })
     client.on('message', (topic, payload, { retain }) =>
@@ -124,19 +122,21 @@ export class BrokerConnection {
     client.on('error', error => {
       this.#lastError = explain(error)
     })
-    client.on('close', () => this.#setState(offline(this.#lastError ?? 'the connection was closed')))
+    client.on('close', () => this.#setProblem(this.#lastError ?? 'the connection was closed'))
   }
 
-  #setState(state: LinkState): void {
-    if (this.#closed || JSON.stringify(state) === JSON.stringify(this.state)) return
-    this.state = state
+  #setProblem(cause: string | undefined): void {
+    if (this.#closed || cause === this.problem) return
+    this.problem = cause
     const { logger } = this.#options
-    if (state.status === 'offline')
-      logger.warn({ broker: this.url, cause: state.cause }, 'the MQTT broker is unreachable')
+    if (cause) logger.warn({ broker: this.url, cause }, 'the MQTT broker is unreachable')
     else logger.info({ broker: this.url }, 'connected to the MQTT broker')
-    this.#onState(state)
+    this.#onChange()
   }
 }
+
+/** A link to the broker that never queues: a message goes out now, once, or not at all. */
+export type BrokerLink = Pick<BrokerConnection, 'url' | 'problem' | 'start' | 'publish' | 'answers' | 'close'>
 
 /** A client that queues nothing and sends without delay: Nagle's algorithm can hold a command back by 40 ms. */
 export async function connectMqtt(url: string, options: IClientOptions): Promise<MqttClient> {
@@ -147,10 +147,6 @@ export async function connectMqtt(url: string, options: IClientOptions): Promise
   return client.on('connect', () => {
     if (client.stream instanceof Socket) client.stream.setNoDelay(true)
   })
-}
-
-function offline(cause: string): LinkState {
-  return { status: 'offline', cause }
 }
 
 /** The reason in an error: a refused connection to a host with several addresses has an empty message. */

@@ -5,12 +5,10 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import { BrokerConnection } from './broker-connection.ts'
 import { type Config, readConfig, reportFailure } from './config.ts'
 import { aboutCommand } from './data.ts'
-import { type Logger, stderrLogger } from './log.ts'
+import { stderrLogger } from './log.ts'
 import { createServer } from './server.ts'
 import { ZwaveNetwork } from './zwave/network.ts'
 
-/** Gives a client that lists the tools right away its answer before the broker connection starts. */
-const START_MS = 300
 const CLOSE_MS = 500
 const ANSWER_MARGIN_MS = 2_000
 /** For what was just read to be taken up, and its answer written. */
@@ -33,11 +31,14 @@ export async function main(stdout: Writable): Promise<void> {
 
 /** Serves MCP until the client disconnects: it closes our stdin or stops reading our stdout. */
 async function run(config: Config, stdout: Writable): Promise<void> {
-  const { confirmTimeoutMs, staleMs } = config
+  const { prefix, confirmTimeoutMs, staleMs } = config
   const logger = stderrLogger(config.logLevel)
   const virtual = config.brokerUrl === undefined
   if (virtual) logger.warn({}, 'using a virtual home; set MQTT_BROKER_URL to use a real one')
-  const network = new ZwaveNetwork({ ...config, link: connect(config, logger), logger })
+  const startVirtualHome = async () => (await (await import('./home/index.ts')).startHome({ prefix })).url
+  const url = config.brokerUrl ?? startVirtualHome
+  const link = new BrokerConnection({ ...config, url, filter: `${prefix}/#`, logger })
+  const network = new ZwaveNetwork({ ...config, link, logger })
   const stop = async (reason: string) => {
     logger.info({ reason }, 'shutting down')
     setTimeout(() => process.exit(0), CLOSE_MS)
@@ -50,7 +51,6 @@ async function run(config: Config, stdout: Writable): Promise<void> {
     logger.error({ error, stack: error.stack }, 'unexpected error')
     process.exit(1)
   })
-  setTimeout(() => network.start(), START_MS)
   const context = { network, confirmTimeoutMs, staleMs, virtual, now: Date.now }
   const { stdin } = process
   const input = new PassThrough()
@@ -71,14 +71,4 @@ async function run(config: Config, stdout: Writable): Promise<void> {
   await connection.close()
   await new Promise(resolve => stdout.end(resolve))
   await stop('client disconnected')
-}
-
-function connect({ brokerUrl, username, password, prefix }: Config, logger: Logger): BrokerConnection {
-  return new BrokerConnection({
-    ...(brokerUrl === undefined
-      ? { url: async () => (await (await import('./home/index.ts')).startHome({ prefix })).url }
-      : { url: brokerUrl, username, password }),
-    filter: `${prefix}/#`,
-    logger,
-  })
 }

@@ -41,25 +41,40 @@ const MINUTE_MS = 60_000
 const USUAL_HOLD_MS = 1_000
 const NO_LIMIT = Number.POSITIVE_INFINITY
 
+/** The name that a call counts under in a limit for this pattern; `undefined` if it does not match. */
+const NAMES = {
+  tools: (pattern: string, { tool, server }: CallContext) =>
+    tool && fitsTool(pattern, tool, server) ? pattern : undefined,
+  servers: (pattern: string, { server }: CallContext) =>
+    server !== undefined && fitsGlob(server, pattern) ? server : undefined,
+  callers: (pattern: string, { caller = 'default' }: CallContext) =>
+    fitsGlob(caller, pattern) ? caller : undefined,
+}
+
 /** Limits how many calls run at the same time and how many start per minute. Throws on an invalid limit. */
 export function limits(options: LimitsOptions = {}): Interceptor {
-  const { tools = {}, servers = {}, callers = {}, clock = systemClock } = options
-  const toolLimits = Object.entries(tools).map(([pattern, rule]) => ({
-    pattern,
-    limit: createLimit(`tools.${pattern}`, rule, clock),
-  }))
-  const serverLimits = namedLimits('servers', servers, clock)
-  const callerLimits = namedLimits('callers', callers, clock)
+  const { clock = systemClock } = options
+  const rulesOf = (kind: keyof typeof NAMES) =>
+    Object.entries(options[kind] ?? {}).map(([pattern, rule]) => {
+      const limitOf = (name: string) => createLimit(`${kind}.${name}`, rule, clock)
+      return { limitOf, nameIn: NAMES[kind], pattern, known: new Map([[pattern, limitOf(pattern)]]) }
+    })
+  const fitting = (rules: ReturnType<typeof rulesOf>, context: CallContext) =>
+    rules.flatMap(({ limitOf, nameIn, pattern, known }) => {
+      const name = nameIn(pattern, context)
+      if (name === undefined) return []
+      const limit = known.get(name) ?? limitOf(name)
+      known.set(name, limit)
+      return limit
+    })
+  const toolRules = [...rulesOf('tools'), ...rulesOf('servers')]
+  const callerRules = rulesOf('callers')
   const known = new WeakMap<Tool, readonly Limit[]>()
-  const limitsOf = (tool: Tool, server: string | undefined) => {
-    const own = toolLimits.filter(({ pattern }) => fitsTool(pattern, tool, server)).map(({ limit }) => limit)
-    const limits = server === undefined ? own : [...own, ...serverLimits(server)]
-    known.set(tool, limits)
-    return limits
-  }
   const within = async (context: CallContext, next: Next, needed: readonly Limit[]): Promise<ToolResult> => {
-    const refused = tooOften(needed)
-    if (refused) return refuse(context, refused)
+    if (needed.some(limit => limit.noToken())) {
+      const refusals = needed.flatMap(limit => limit.noToken() ?? [])
+      return refuse(context, refusals.sort((a, b) => b.retryAfterMs - a.retryAfterMs)[0] as Refusal)
+    }
     for (const limit of needed) limit.spendToken()
     let held = 0
     try {
@@ -78,11 +93,11 @@ export function limits(options: LimitsOptions = {}): Interceptor {
     }
   }
   return function limits(context, next) {
-    const { tool, server, caller = 'default' } = context
+    const { tool } = context
     if (!tool || context.failure || context.dryRun) return next()
-    const own = known.get(tool) ?? limitsOf(tool, server)
-    const others = callerLimits(caller)
-    const needed = others.length === 0 ? own : [...own, ...others]
+    const own = known.get(tool) ?? fitting(toolRules, context)
+    known.set(tool, own)
+    const needed = callerRules.length === 0 ? own : [...own, ...fitting(callerRules, context)]
     return needed.length === 0 ? next() : within(context, next, needed)
   }
 }
@@ -98,15 +113,6 @@ function refuse(context: CallContext, problem: Refusal | 'cancelled'): ToolResul
   if (problem === 'cancelled') return failureResult(cancelled(context.name), context)
   context.notes.limit = problem.limit
   return limited(context, problem.reason, problem.retryAfterMs)
-}
-
-function tooOften(needed: readonly Limit[]): Refusal | undefined {
-  let worst: Refusal | undefined
-  for (const limit of needed) {
-    const refusal = limit.noToken()
-    if (refusal && refusal.retryAfterMs > (worst?.retryAfterMs ?? 0)) worst = refusal
-  }
-  return worst
 }
 
 type Limit = ReturnType<typeof createLimit>
@@ -188,21 +194,6 @@ function createLimit(name: string, options: LimitOptions, clock: Clock) {
       if (next) next()
       else running--
     },
-  }
-}
-
-/** The limits of servers, or of callers: each name that matches a pattern has its own. Throws on invalid options. */
-function namedLimits(kind: string, rules: LimitRules, clock: Clock): (name: string) => readonly Limit[] {
-  const known = new Map<string, readonly Limit[]>()
-  const limitsFor = (name: string, fits: (pattern: string) => boolean) =>
-    Object.entries(rules).flatMap(([pattern, options]) =>
-      fits(pattern) ? [createLimit(`${kind}.${name}`, options, clock)] : [],
-    )
-  for (const pattern of Object.keys(rules)) limitsFor(pattern, each => each === pattern)
-  return name => {
-    const limits = known.get(name) ?? limitsFor(name, pattern => fitsGlob(name, pattern))
-    known.set(name, limits)
-    return limits
   }
 }
 

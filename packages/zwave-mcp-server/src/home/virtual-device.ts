@@ -96,7 +96,7 @@ export class VirtualDevice {
 
   /** Its path in the topics, `[<location>/]<name or number>`. */
   path(style: TopicStyle): string {
-    return nodePath({ id: this.nodeId, name: this.name, location: this.description.location }, style)
+    return nodePath({ nodeId: this.nodeId, name: this.name, location: this.description.location }, style)
   }
 
   topicOf(value: ValueAddress, style: TopicStyle): string {

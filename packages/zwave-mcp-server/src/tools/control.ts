@@ -1,10 +1,10 @@
-import type { Actuator } from '../zwave/device.ts'
+import type { Actuator, Device } from '../zwave/device.ts'
 import { actuatorsOf, fullName, kindOf, LEVELS, sayState, shownState } from '../zwave/device.ts'
 import type { Command, ZwaveNetwork } from '../zwave/network.ts'
-import type { Primitive, Scene } from '../zwave/values.ts'
-import { deviceToCommand, type Found, nameKey, whyNoCommands, whyUnreachable } from './find-device.ts'
+import type { ActuatorKind, Primitive, Scene } from '../zwave/values.ts'
+import { deviceToCommand, type Found, nameKey, whyNoCommands } from './find-device.ts'
 import type { Arguments, RunTool, ToolContext } from './tool.ts'
-import { answer, deviceFields, listWords, refuse, UNKNOWN_GATEWAY, whyNotReady } from './tool.ts'
+import { answer, deviceFields, listWords, refuse, UNKNOWN_GATEWAY } from './tool.ts'
 
 /** What to send, and which report confirms it. */
 export interface Order extends Pick<Command, 'state' | 'target' | 'value' | 'accepts'> {
@@ -30,9 +30,8 @@ export const controlDevice: RunTool = async (args, context) => {
   const found = await deviceToCommand(context.network, String(deviceName))
   if (typeof found === 'string') return refuse(found)
   const actuator = pickActuator(found, String(action))
-  const problem = typeof actuator === 'string' ? actuator : whyUnreachable(context.network, found.device)
-  if (typeof actuator === 'string' || problem) return refuse(String(problem))
-  return control(context, found, { actuator, ...wishOf(args, actuator), asked: { action, level } })
+  if (typeof actuator === 'string') return refuse(actuator)
+  return control(context, found, actuator, { action, level })
 }
 
 /** `control_lock`: locks or unlocks a door. A separate tool, so that a client can ask before opening a door. */
@@ -43,22 +42,17 @@ export const controlLock: RunTool = async ({ deviceName, action }, context) => {
   const locks = actuatorsOf(device).filter(({ kind }) => kind === 'lock')
   const actuator = locks.find(lock => endpoint === undefined || lock.endpoint === endpoint)
   if (!actuator) return refuse(`${fullName(device)} is not a lock.`)
-  const unreachable = whyUnreachable(context.network, device)
-  if (unreachable) return refuse(unreachable)
-  const [value, wanted] = action === 'unlock' ? [LEVELS.unlocked, 'unlocked'] : [LEVELS.locked, 'locked']
-  const accepts = (reported: Primitive) => sayState('lock', reported) === wanted
-  return control(context, found, { actuator, value, accepts, asked: { action } })
+  return control(context, found, actuator, { action })
 }
 
 /** `activate_scene`: has the gateway apply one of its scenes. */
 export const activateScene: RunTool = async ({ sceneName }, { network, confirmTimeoutMs }) => {
   const said = String(sceneName)
-  const unreachable = await whyNotReady(network)
-  if (unreachable) return refuse(`${unreachable} Nothing was sent.`)
+  const problem = await whyNoCommands(network)
+  if (problem) return refuse(problem)
   if (!sceneCalled(network, said)) await network.refresh(0)
   const scene = sceneCalled(network, said)
-  const problem = scene ? whyNoCommands(network) : noSuchScene(network, said)
-  if (!scene || problem) return refuse(String(problem))
+  if (!scene) return refuse(noSuchScene(network, said))
   const { id: sceneId, name } = scene
   const outcome = await network.activate(scene, confirmTimeoutMs)
   if (outcome.kind !== 'done')
@@ -66,17 +60,11 @@ export const activateScene: RunTool = async ({ sceneName }, { network, confirmTi
   return answer(`The scene ${name} is activated.`, { scene: name, sceneId, activated: true })
 }
 
-interface Control extends Pick<Order, 'value' | 'accepts'> {
-  readonly actuator: Actuator
-  /** Copied into the answer unchanged. */
-  readonly asked: Record<string, unknown>
-}
-
-/** Sends a command to an actuator and answers with what the device reported. */
-async function control(context: ToolContext, found: Found, { actuator, asked, ...wish }: Control) {
+/** Sends a command to an actuator and answers with what was asked and what the device reported. */
+async function control(context: ToolContext, found: Found, actuator: Actuator, asked: Arguments) {
   const { kind, endpoint, state, target } = actuator
   const say = (reported: Primitive) => sayState(kind, reported)
-  const order = { ...wish, command: String(asked.action), state, target, say }
+  const order = { ...wishOf(asked, kind), command: String(asked.action), state, target, say }
   const outcome = await sendOrder(context, found, order)
   if ('failure' in outcome) return refuse(outcome.failure)
   const { reported, said = null, missed } = outcome
@@ -90,12 +78,14 @@ async function control(context: ToolContext, found: Found, { actuator, asked, ..
   })
 }
 
-/** Sends an order and waits for the device's report. */
+/** Sends an order, unless the device cannot be reached, and waits for its report. */
 export async function sendOrder(
   { network, confirmTimeoutMs: timeoutMs, signal }: ToolContext,
   { device, name }: Found,
   { command, say, ...order }: Order,
 ): Promise<Outcome> {
+  const unreachable = whyUnreachable(device)
+  if (unreachable) return { failure: unreachable }
   const outcome = await network.send({ ...order, device, timeoutMs, signal })
   if ('cause' in outcome) {
     const sent =
@@ -112,6 +102,14 @@ export async function sendOrder(
   }[kind]
   const report = seen.said ? ` It reported that it is ${seen.said}.` : ''
   return { ...seen, missed: `The command ${command} was sent to ${name}, but ${why}${report}` }
+}
+
+/** Why a command to this device would be lost, or carried out only much later. */
+function whyUnreachable(device: Device): string | undefined {
+  if (device.status === 'Dead') return `${fullName(device)} is dead: it no longer responds. Nothing was sent.`
+  if (device.status === 'Asleep')
+    return `${fullName(device)} is asleep and would act only when it wakes up. Nothing was sent.`
+  return undefined
 }
 
 /** What a command is for, or why there is nothing it could be for. */
@@ -132,7 +130,11 @@ function pickActuator({ device, endpoint }: Found, action: string): Actuator | s
   return `${name} has several switches: ${listWords(endpoints)}. Say which one.`
 }
 
-function wishOf({ action, level }: Arguments, { kind }: Actuator): Pick<Order, 'value' | 'accepts'> {
+function wishOf({ action, level }: Arguments, kind: ActuatorKind): Pick<Order, 'value' | 'accepts'> {
+  if (kind === 'lock') {
+    const [value, wanted] = action === 'unlock' ? [LEVELS.unlocked, 'unlocked'] : [LEVELS.locked, 'locked']
+    return { value, accepts: reported => sayState(kind, reported) === wanted }
+  }
   const on = action === 'on'
   if (action !== 'dim' && kind !== 'cover')
     return {

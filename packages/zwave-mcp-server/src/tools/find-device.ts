@@ -43,8 +43,8 @@ export async function deviceToCommand(
   said: string,
   kind?: DeviceKind,
 ): Promise<Found | string> {
-  const problem = await whyNotReady(network)
-  if (problem) return `${problem} Nothing was sent.`
+  const problem = await whyNoCommands(network)
+  if (problem) return problem
   const exact = await findDevice(network, said)
   if (!kind || typeof exact !== 'string') return exact
   const completed = await findDevice(network, `${said} ${kind}`)
@@ -53,18 +53,11 @@ export async function deviceToCommand(
   return device && others.length === 0 && nameKey(said) === kind ? foundAs(device) : exact
 }
 
-/** Why a command to this device would be lost, or carried out only much later. */
-export function whyUnreachable(network: ZwaveNetwork, device: Device): string | undefined {
-  const whyNot = whyNoCommands(network)
-  if (whyNot) return whyNot
-  if (device.status === 'Dead') return `${fullName(device)} is dead: it no longer responds. Nothing was sent.`
-  if (device.status === 'Asleep')
-    return `${fullName(device)} is asleep and would act only when it wakes up. Nothing was sent.`
-  return undefined
-}
-
-/** Why the gateway cannot pass on commands at all. */
-export function whyNoCommands({ gateway }: ZwaveNetwork): string | undefined {
+/** Why no command can be passed on at all. */
+export async function whyNoCommands(network: ZwaveNetwork): Promise<string | undefined> {
+  const problem = await whyNotReady(network)
+  if (problem) return `${problem} Nothing was sent.`
+  const { gateway } = network
   if (gateway.online === false) return 'The Z-Wave gateway is offline, so nothing was sent.'
   if (gateway.driverReady === false) return "The gateway's Z-Wave driver is not ready, so nothing was sent."
   return undefined

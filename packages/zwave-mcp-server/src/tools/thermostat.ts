@@ -1,7 +1,7 @@
 import { fullName } from '../zwave/device.ts'
 import { type DeviceValue, describeReading, THERMOSTAT_MODES } from '../zwave/values.ts'
 import { type Order, sendOrder } from './control.ts'
-import { deviceToCommand, whyUnreachable } from './find-device.ts'
+import { deviceToCommand } from './find-device.ts'
 import { answer, deviceFields, listWords, type RunTool, refuse } from './tool.ts'
 
 /** One thermostat value to set; `done` is its phrase for the answer: "heat", "21 °C". */
@@ -32,7 +32,7 @@ export const setThermostat: RunTool = async (args, context) => {
     mode !== undefined && planMode(name, modeValue, String(mode)),
     temperature !== undefined && planTemperature(name, setpoints, wantedMode, Number(temperature)),
   ]
-  const problem = planned.find(step => typeof step === 'string') ?? whyUnreachable(context.network, device)
+  const problem = planned.find(step => typeof step === 'string')
   if (problem) return refuse(problem)
   const done: string[] = []
   const say = (more?: string) =>

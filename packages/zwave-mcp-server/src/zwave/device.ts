@@ -9,9 +9,9 @@ export interface Device {
   readonly path: string
   /** False if known from topics alone. */
   readonly isListed: boolean
-  readonly nodeId?: number
+  readonly nodeId?: number | undefined
   readonly name: string
-  readonly location?: string
+  readonly location?: string | undefined
   readonly status: NodeStatus
   readonly isMotor?: boolean
   readonly values: readonly DeviceValue[]

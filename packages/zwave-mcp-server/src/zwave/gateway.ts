@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { BrokerLink } from '../broker-connection.ts'
 import { clientTopic } from './topics.ts'
 import { isRecord, parseJson } from './values.ts'
 
@@ -10,11 +11,10 @@ export type ApiAnswer =
 type Method = 'getNodes' | 'writeValue' | '_getScenes' | '_activateScene'
 
 export interface GatewayOptions {
+  readonly link: BrokerLink
   readonly prefix: string
   /** The gateway's name in its MQTT settings, so that it can be asked before it has been seen. */
   readonly gatewayName?: string | undefined
-  /** Sends a message now; false if not connected. */
-  readonly publish: (topic: string, text: string) => boolean
 }
 
 /** The gateway below a prefix: what is known about it (`null`: not known), and its MQTT API. Others there are ignored. */
@@ -64,11 +64,11 @@ export class Gateway {
   }
 
   async call(method: Method, timeoutMs: number, ...args: unknown[]): Promise<ApiAnswer> {
-    const { prefix, publish } = this.#options
+    const { prefix, link } = this.#options
     // The gateway echoes the request, so an id of our own identifies our answer among those for other clients.
     const id = randomUUID()
     const topic = clientTopic(prefix, this.name ?? '', `api/${method}/set`)
-    if (!this.name || !publish(topic, JSON.stringify({ args, id })))
+    if (!this.name || !link.publish(topic, JSON.stringify({ args, id })))
       return { kind: 'not sent', cause: 'there is no connection to the MQTT broker' }
     return new Promise(resolve => {
       const finish = (answer: ApiAnswer) => {

@@ -1,20 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { BrokerConnection, Message } from '../broker-connection.ts'
+import { type BrokerLink, CONNECTING, type Message } from '../broker-connection.ts'
 import type { Logger } from '../log.ts'
 import type { Device } from './device.ts'
-import { type ApiAnswer, Gateway } from './gateway.ts'
+import { type ApiAnswer, Gateway, type GatewayOptions } from './gateway.ts'
 import { DeviceRegistry, UNLISTED } from './registry.ts'
 import { addressKey, parseTopic, type Topic } from './topics.ts'
 import type { DeviceValue, Primitive, Scene, ValueAddress } from './values.ts'
 import { commandClassNumber, parseJson, parseNodes, parsePayload, parseScenes, rejection } from './values.ts'
 
-/** A link to the broker that never queues: a message goes out now, once, or not at all. */
-export type BrokerLink = Pick<BrokerConnection, 'url' | 'state' | 'start' | 'publish' | 'answers' | 'close'>
-
-export interface NetworkOptions {
-  readonly link: BrokerLink
-  readonly prefix: string
-  readonly gatewayName?: string | undefined
+export interface NetworkOptions extends GatewayOptions {
   readonly logger: Logger
   readonly now?: () => number
 }
@@ -85,7 +79,7 @@ export class ZwaveNetwork {
     this.#options = options
     this.link = options.link
     this.#now = options.now ?? Date.now
-    this.gateway = new Gateway({ ...options, publish: (topic, text) => options.link.publish(topic, text) })
+    this.gateway = new Gateway(options)
   }
 
   /** Connects; further calls do nothing. `whyNotReady()` calls it too. */
@@ -93,8 +87,8 @@ export class ZwaveNetwork {
     if (this.#started) return
     this.#started = true
     this.link.start({
-      onState: ({ status }) => {
-        if (status !== 'connected') return this.#onLost()
+      onChange: () => {
+        if (this.link.problem) return this.#onLost()
         this.#hasArrived = false
         this.#quietFrom = Date.now() + FIRST_MESSAGE_MS
         if (this.gateway.canBeAsked) void this.#list()
@@ -115,25 +109,22 @@ export class ZwaveNetwork {
   /** Whether the known state of a device is current: it publishes its values, or the gateway has just listed them. */
   isLive({ isFollowed }: Device): boolean {
     const isKnown = isFollowed || this.#now() - this.#listedAt < FRESH_MS + ANSWER_MS
-    return this.link.state.status === 'connected' && isKnown
+    return !this.link.problem && isKnown
   }
 
   /** Waits until the state of the home is in. Returns the cause if the broker is unreachable. */
   async whyNotReady(): Promise<string | undefined> {
     this.start()
     const { link } = this
-    await until(() => link.state.status !== 'connecting', FIRST_CONNECT_MS)
+    await until(() => link.problem !== CONNECTING, FIRST_CONNECT_MS)
     const isQuiet = () => Date.now() > this.#quietFrom && !this.gateway.awaits('getNodes')
-    const isOver = () => this.#hasArrived || link.state.status !== 'connected' || isQuiet()
+    const isOver = () => this.#hasArrived || link.problem !== undefined || isQuiet()
     await until(isOver, ARRIVAL_MAX_MS)
     // What arrived while this process was held up is read before the broker's answer.
     if (!this.#hasArrived && (await link.answers(PROBE_MS))) await until(isOver, ARRIVAL_MAX_MS)
     this.#hasArrived = true
-    const { state } = link
-    if (state.status === 'offline') return state.cause
-    if (state.status === 'connecting') return 'it has not answered yet'
-    if (this.devices().some(({ isFollowed }) => !isFollowed)) await this.refresh()
-    return undefined
+    if (!link.problem && this.devices().some(({ isFollowed }) => !isFollowed)) await this.refresh()
+    return link.problem
   }
 
   /** Asks the gateway for its nodes and scenes, unless it just listed them. False: it did not answer. */

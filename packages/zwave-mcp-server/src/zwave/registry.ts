@@ -1,21 +1,15 @@
 import type { Device } from './device.ts'
 import { addressKey, type NodeName, nodePath, topicPart } from './topics.ts'
-import type { DeviceValue, Node, NodeStatus, Payload, ValueAddress } from './values.ts'
+import type { DeviceValue, Node, Payload, ValueAddress } from './values.ts'
 import { cleanText, hasRightType, parseStatus } from './values.ts'
 
-interface Entry {
-  readonly id: number
+type Described = Omit<Device, 'values' | 'isFollowed'>
+
+/** A device as it is assembled. */
+type Entry = { -readonly [Key in keyof Described]: Described[Key] } & {
   readonly values: Map<string, DeviceValue>
-  /** False if known from topics alone. */
-  isListed: boolean
   /** The stick itself. */
   isController: boolean
-  nodeId?: number
-  name: string
-  location?: string
-  status: NodeStatus
-  isMotor?: boolean
-  path: string
 }
 
 /** A message about a device: its status, or with an address one of its values. `topic` is below the prefix. */
@@ -80,10 +74,10 @@ export class DeviceRegistry {
     const byId = new Map(known.map(entry => [entry.nodeId, entry]))
     const listed = new Set<Entry>()
     for (const node of nodes.slice(0, MAX_DEVICES)) {
-      const entry = byId.get(node.id) ?? this.#heardAs(node) ?? this.#create(node.name ?? '')
-      const { id: nodeId, name = `Node ${nodeId}`, location, status, isMotor, isController } = node
-      Object.assign(entry, { isListed: true, nodeId, name, location, status, isMotor, isController })
-      for (const value of node.values) putValue(entry, value, { past: true })
+      const { values, ...described } = node
+      const entry = byId.get(node.nodeId) ?? this.#heardAs(node) ?? this.#create(node.name)
+      Object.assign(entry, described, { isListed: true })
+      for (const value of values) putValue(entry, value, { past: true })
       listed.add(entry)
     }
     for (const entry of this.#entries) if (!listed.has(entry)) this.#entries.delete(entry)
@@ -95,7 +89,7 @@ export class DeviceRegistry {
   /** The device as known from its topics. If it was heard on several paths, some are leftovers, so none is trusted. */
   #heardAs(node: Node): Entry | undefined {
     const heard = [...usualPaths(node), ...shortPaths(node)].flatMap(path => this.#owners.get(path) ?? [])
-    const own = heard.filter(item => !item.isListed && (item.nodeId ?? node.id) === node.id)
+    const own = heard.filter(item => !item.isListed && (item.nodeId ?? node.nodeId) === node.nodeId)
     const [entry, ...others] = new Set(own)
     if (others.length > 0) entry?.values.clear()
     return entry
@@ -104,24 +98,20 @@ export class DeviceRegistry {
   /** Gateways can be configured to omit locations; such a path counts only if no device has it in full. */
   #indexPaths(): void {
     this.#owners.clear()
-    const claim = (entry: Entry, paths: readonly string[]) => {
-      for (const path of paths) {
-        const owner = this.#owners.get(path)
-        this.#owners.set(path, owner === undefined || owner === entry ? entry : null)
-      }
-    }
-    for (const entry of this.#entries) claim(entry, usualPaths(nameOf(entry)))
-    const taken = new Set(this.#owners.keys())
-    for (const entry of this.#entries) {
-      const free = shortPaths(nameOf(entry)).filter(path => !taken.has(path))
-      claim(entry, free)
+    for (const pathsOf of [usualPaths, shortPaths]) {
+      const taken = new Set(this.#owners.keys())
+      for (const entry of this.#entries)
+        for (const path of pathsOf(entry).filter(each => !taken.has(each))) {
+          const owner = this.#owners.get(path)
+          this.#owners.set(path, owner === undefined || owner === entry ? entry : null)
+        }
     }
   }
 
   /** After a rename, or if nodes share a path, a topic may belong to another device: nothing is sent there. */
   #forgetForeignTopics(entry: Entry): void {
-    const name = nameOf(entry)
-    const paths = [...usualPaths(name), ...shortPaths(name)].filter(path => this.#owners.get(path) === entry)
+    const all = [...usualPaths(entry), ...shortPaths(entry)]
+    const paths = all.filter(path => this.#owners.get(path) === entry)
     for (const [key, { topic, ...value }] of entry.values)
       if (topic !== undefined && !paths.some(path => topic.startsWith(`${path}/`)))
         entry.values.set(key, value)
@@ -147,14 +137,16 @@ export class DeviceRegistry {
     const parts = path.replaceAll('_', ' ').split('/')
     const last = parts.at(-1) ?? path
     const [, number] = /^(?:nodeID )?(\d+)$/.exec(last) ?? []
-    const location = parts.slice(0, -1).join('/')
-    const named = { path, name: number ? `Node ${number}` : last, ...(location && { location }) }
-    const unknown = { status: 'Unknown', isListed: false, isController: false, values: new Map() } as const
     const entry: Entry = {
       id: ++this.#lastId,
-      ...named,
-      ...(number && { nodeId: Number(number) }),
-      ...unknown,
+      path,
+      name: number ? '' : last,
+      location: parts.slice(0, -1).join('/'),
+      nodeId: number ? Number(number) : undefined,
+      status: 'Unknown',
+      isListed: false,
+      isController: false,
+      values: new Map(),
     }
     this.#entries.add(entry)
     return entry
@@ -170,16 +162,12 @@ function shortPaths({ location, ...node }: NodeName): string[] {
   return location ? usualPaths(node) : []
 }
 
-function nameOf({ nodeId = 0, name, location }: Entry): NodeName {
-  return { id: nodeId, name: name === `Node ${nodeId}` ? undefined : name, location }
-}
-
 function toDevice({ values, location, isController: _, ...entry }: Entry): Device {
   const list = [...values.values()]
   return {
     ...entry,
     name: cleanText(entry.name) || `Node ${entry.nodeId ?? '?'}`,
-    ...(location && { location: cleanText(location) }),
+    location: location ? cleanText(location) : undefined,
     values: list,
     isFollowed: list.some(({ topic }) => topic !== undefined),
   }

@@ -12,7 +12,7 @@ export type Topic =
   | { readonly kind: 'api'; readonly client: string; readonly method: string }
   | { readonly kind: 'other' }
 
-export type NodeName = { id: number; name?: string | undefined; location?: string | undefined }
+export type NodeName = { nodeId?: number | undefined; name: string; location?: string | undefined }
 
 const OTHER: Topic = { kind: 'other' }
 
@@ -56,7 +56,7 @@ function parseValueTopic(parts: string[]): Topic | undefined {
 
 /** The path of a node as the gateway writes it: location first, node id if it has no name. */
 export function nodePath(node: NodeName, style: TopicStyle = 'named'): string {
-  const name = style === 'valueid' ? String(node.id) : sanitizeTopic(node.name ?? '') || `nodeID_${node.id}`
+  const name = style === 'valueid' ? String(node.nodeId) : sanitizeTopic(node.name) || `nodeID_${node.nodeId}`
   const location = sanitizeTopic(node.location ?? '')
   return location ? `${location}/${name}` : name
 }

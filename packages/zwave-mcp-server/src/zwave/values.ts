@@ -80,7 +80,6 @@ const { classes, units, refusals } = readData<{
   refusals: Readonly<Record<string, string>>
   units: ReadonlyArray<{ readonly of: string; readonly unit: string }>
 }>('command-classes.json')
-const classNames = new Map(Object.entries(classes).map(([name, { number }]) => [number, name]))
 export const CLASS_ORDER = Object.keys(classes)
 
 /** Why Z-Wave JS rejected a command, from its answer; of the statuses, 255 and 254 mean success, 1 in progress. */
@@ -94,7 +93,7 @@ export function commandClass(name: string): CommandClass | undefined {
 
 /** The name of a command class; unknown ones get the gateway's own fallback name. */
 export function commandClassName(number: number): string {
-  return classNames.get(number) ?? `unknownClass_${number}`
+  return CLASS_ORDER.find(name => classes[name]?.number === number) ?? `unknownClass_${number}`
 }
 
 /** The number of a command class, by its name here or in a topic. */
@@ -173,9 +172,9 @@ export function parseNodes(result: unknown) {
     const { generic, specific } = isRecord(deviceClass) ? deviceClass : {}
     const isMultilevelMotor = generic === MULTILEVEL_SWITCH && MOTORS.includes(Number(specific))
     return {
-      id: Number(id),
-      ...(typeof name === 'string' && name && { name }),
-      ...(typeof loc === 'string' && loc && { location: loc }),
+      nodeId: Number(id),
+      name: typeof name === 'string' ? name : '',
+      location: typeof loc === 'string' ? loc : '',
       status: parseStatus(node.status, node.available),
       /** The stick itself. */
       isController: node.isControllerNode === true,

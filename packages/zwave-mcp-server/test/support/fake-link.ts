@@ -1,11 +1,10 @@
-import type { LinkListener, LinkState } from '../../src/broker-connection.ts'
-import type { BrokerLink } from '../../src/zwave/network.ts'
+import { type BrokerLink, CONNECTING, type LinkListener } from '../../src/broker-connection.ts'
 
 /** A broker that is not there: a test says what comes in and sees what goes out. */
 export class FakeLink implements BrokerLink {
   readonly url = 'mqtt://fake:1883'
   readonly published: Array<{ topic: string; text: string }> = []
-  state: LinkState = { status: 'connecting' }
+  problem: string | undefined = CONNECTING
   /** Acts on a command, e.g. by reporting a new state; calls of the gateway's API do not get here. */
   onPublish: (topic: string, text: string) => void = () => {}
   /** Answers a call of the gateway's API. */
@@ -17,7 +16,7 @@ export class FakeLink implements BrokerLink {
   }
 
   publish(topic: string, text: string): boolean {
-    if (this.state.status !== 'connected') return false
+    if (this.problem) return false
     this.published.push({ topic, text })
     const react = topic.includes('_CLIENTS') ? this.onApi : this.onPublish
     queueMicrotask(() => react(topic, text))
@@ -25,17 +24,17 @@ export class FakeLink implements BrokerLink {
   }
 
   async answers(): Promise<boolean> {
-    return this.state.status === 'connected'
+    return !this.problem
   }
 
   async close(): Promise<void> {}
 
   connect(): void {
-    this.#set({ status: 'connected' })
+    this.#set(undefined)
   }
 
   lose(cause = 'connect ECONNREFUSED'): void {
-    this.#set({ status: 'offline', cause })
+    this.#set(cause)
   }
 
   receive(topic: string, payload: unknown, { retained = false } = {}): void {
@@ -47,8 +46,8 @@ export class FakeLink implements BrokerLink {
     return this.published.filter(({ topic }) => !topic.includes('_CLIENTS'))
   }
 
-  #set(state: LinkState): void {
-    this.state = state
-    this.#listener?.onState(state)
+  #set(problem: string | undefined): void {
+    this.problem = problem
+    this.#listener?.onChange()
   }
 }
