@@ -21,6 +21,8 @@ const USAGE = `Usage: toolpost-proof run --driver <module> [options]
 const RESULTS = fileURLToPath(new URL('../RESULTS.md', import.meta.url))
 /** How many drivers run at a time: they mostly wait. */
 const JOBS = 3
+/** Whether a case is this one, or of this family. */
+const isIn = (id: string, name: string) => `${id}/`.startsWith(`${name}/`)
 const say = (text: string) => void process.stderr.write(`${text}\n`)
 
 export async function main(args: string[]): Promise<void> {
@@ -50,7 +52,7 @@ async function run(args: string[]): Promise<void> {
   const min = Number(values.min)
   if (positionals.join() !== 'run' || names.length === 0) throw new Error('Name a driver')
   if (!(min >= 0 && min <= 1)) throw new Error(`--min ${values.min}: expected a number from 0 to 1`)
-  const unknown = only.find(name => !CASES.some(({ id }) => `${id}/`.startsWith(`${name}/`)))
+  const unknown = only.find(name => !CASES.some(({ id }) => isIn(id, name)))
   if (unknown !== undefined) throw new Error(`There is no family or case '${unknown}'`)
   const reports = await runDrivers(names.map(findDriver), only)
   const results = markdown(reports, new Date().toISOString().slice(0, 10))
@@ -67,14 +69,12 @@ async function runDrivers(
   sources: readonly DriverSource[],
   only: readonly string[],
 ): Promise<DriverReport[]> {
-  const cases = CASES.filter(
-    ({ id }) => only.length === 0 || only.some(name => `${id}/`.startsWith(`${name}/`)),
-  )
+  const cases = CASES.filter(({ id }) => only.length === 0 || only.some(name => isIn(id, name)))
   const reports: DriverReport[] = []
-  const queue = [...sources.entries()]
+  const queue = sources.entries()
   const worker = async () => {
-    for (let next = queue.shift(); next; next = queue.shift()) {
-      const [at, source] = next
+    // All workers take from the same iterator.
+    for (const [at, source] of queue) {
       const report = await runDriver(source, cases, ({ id, state, seen, ms }) =>
         say(`${source.name}  ${id}  ${state}${seen ? `: ${seen}` : ''}  (${ms} ms)`),
       )

@@ -22,8 +22,6 @@ export function note(file: string, entry: Omit<Entry, 'at' | 'pid'>): void {
 
 export class Ledger {
   readonly file: string
-  readonly #entries: Entry[] = []
-  #bytesRead = 0
 
   constructor(file: string) {
     this.file = file
@@ -31,11 +29,11 @@ export class Ledger {
 
   /** All entries of a kind, for a key if one is given. */
   entries(what: Entry['what'], key?: string): Entry[] {
-    const added = existsSync(this.file) ? readFileSync(this.file).subarray(this.#bytesRead) : Buffer.alloc(0)
-    const whole = added.subarray(0, added.lastIndexOf('\n') + 1)
-    this.#bytesRead += whole.length
-    for (const line of whole.toString().split('\n')) if (line) this.#entries.push(JSON.parse(line))
-    return this.#entries.filter(entry => entry.what === what && (key === undefined || entry.key === key))
+    const text = existsSync(this.file) ? readFileSync(this.file, 'utf8') : ''
+    // The last line may not be whole yet.
+    const lines = text.split('\n').slice(0, -1)
+    const all = lines.map((line): Entry => JSON.parse(line))
+    return all.filter(entry => entry.what === what && (key === undefined || entry.key === key))
   }
 
   /** Waits for the first entry of a kind; undefined if there is none in time. */

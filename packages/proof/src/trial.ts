@@ -8,9 +8,8 @@ export class CaseFailure extends Error {}
 
 export type Args = Record<string, unknown>
 
-/** An outcome, how long it took, and when it was there, in milliseconds since 1970. */
+/** An outcome, and when it was there, in milliseconds since 1970. */
 export interface Answer extends Outcome {
-  ms: number
   endedAt: number
 }
 
@@ -59,12 +58,11 @@ export class Trial {
     { withinMs = PATIENCE_MS, ...options }: Options = {},
   ): Promise<Answer> {
     const { signal = new AbortController().signal } = options
-    const from = performance.now()
     const calling = Promise.resolve()
       .then(() => this.parts.driver.call(tool, args, { ...options, signal }))
       .catch((error: unknown): Outcome => ({ ok: false, text: messageOf(error) }))
     const outcome = await within(withinMs, calling, `${NO_ANSWER} to '${tool}'`)
-    return { ...outcome, text: String(outcome.text), ms: performance.now() - from, endedAt: Date.now() }
+    return { ...outcome, text: String(outcome.text), endedAt: Date.now() }
   }
 
   async stop(): Promise<void> {

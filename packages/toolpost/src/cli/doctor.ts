@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { hasDatabase } from '../history/database.ts'
 import { hintFor } from '../mcp/index.ts'
 import { findSandbox } from '../mcp/sandbox.ts'
-import { tellingLine } from '../mcp/telling-line.ts'
 import { findOllamaModels, ollamaAddress } from '../models/find-models.ts'
 import { OfflineClient } from '../models/offline-client.ts'
 import { zwavePackage } from '../project/example-home.ts'
@@ -15,6 +14,11 @@ import type { Context } from './context.ts'
 import { EXIT, unlessStopped } from './process.ts'
 import { type Finding, findingsOn, isWrong, lineOf } from './status.ts'
 import { counted, print } from './terminal.ts'
+
+/** A line of stderr that says what is wrong. */
+const TELLING =
+  /cannot find|no module|not found|no such file|denied|unauthorized|forbidden|invalid|missing|required|not set|\bE[A-Z]{4,}\b|error|exception|fatal|failed|panic/i
+const MAX_CHARACTERS = 300
 
 /** `toolpost doctor`: one finding per line; exits with 1 if something configured does not work. */
 export async function examine({ open }: Context): Promise<number> {
@@ -77,7 +81,9 @@ async function advised([state, name, text]: Finding, project: Project): Promise<
   const server = servers.find(each => each.name === name)
   if (!server || state === 'ready') return [state, name, text]
   if (state === 'needs_login') return [state, name, text, `Run: toolpost auth ${name}`]
-  const [telling, entry] = [tellingLine(server.stderr), await project.entryOf(name)]
+  const lines = server.stderr.split('\n').map(line => line.trim().slice(0, MAX_CHARACTERS))
+  const telling = lines.find(line => TELLING.test(line)) ?? lines.findLast(line => line !== '')
+  const entry = await project.entryOf(name)
   const advice = [telling && `stderr: ${telling}`, entry && `Check: ${hintFor(name, entry)}`]
   return ['failed', name, text.replace(/, next attempt at .*/, ''), ...advice.flatMap(line => line ?? [])]
 }

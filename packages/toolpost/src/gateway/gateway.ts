@@ -20,12 +20,11 @@ import { DRAIN_MS } from './limits.ts'
 import { METADATA_PATHS } from './oauth.ts'
 import { addApprovalRoutes } from './routes/approvals.ts'
 import { addCallRoutes } from './routes/calls.ts'
-import { addChatRoutes } from './routes/chat.ts'
+import { addChatRoutes, addTranscriptionRoutes } from './routes/chat.ts'
 import { addHealthRoutes, HEALTH_PATH, READY_PATH } from './routes/health.ts'
 import { addRunRoutes } from './routes/runs.ts'
 import { addServerRoutes } from './routes/servers.ts'
 import { addToolRoutes } from './routes/tools.ts'
-import { addTranscriptionRoutes } from './routes/transcriptions.ts'
 
 /** Toolpost over HTTP, as a function from request to response: it needs no port. */
 export interface Gateway {

@@ -1,6 +1,5 @@
 /** What the gateway writes in place of what it cut from a long string, a long list, or a deep value. */
-const SHORTENED =
-  /… \(\d+ characters\)|"… \d+ more"|"…":"\d+ more"|"\[…\]"|shortened, (?:more than )?\d+ bytes|^\{"…":/
+const SHORTENED = /… \(\d+ characters\)|"… \d+ more"|"…":"\d+ more"|"\[…\]"/
 
 /** Why recorded arguments cannot be sent again unchanged; `undefined` if they can. */
 export function obstacleToRepeat(args: unknown): string | undefined {

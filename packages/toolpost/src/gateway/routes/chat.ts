@@ -157,6 +157,33 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
   }
 }
 
+/** Speech in, text out. Aborted if the caller disconnects. */
+export function addTranscriptionRoutes(app: http.App, { calls, source }: GatewayContext): void {
+  app.post('/api/transcriptions', async c => {
+    const voice = source.voice()
+    if (calls.isDraining) throw http.shuttingDown()
+    if (!voice) throw refusal(404, 'Speech to text is off: start it with toolpost up --voice')
+    if (
+      !/^(audio\/(x-|vnd\.)?wave?|application\/octet-stream)\b/i.test(http.headerOf(c, 'content-type') ?? '')
+    )
+      throw refusal(415, 'Send a WAV file, with content-type: audio/wav')
+    const wav = await http.readBytes(c, limits.MAX_AUDIO_BYTES)
+    if (wav.byteLength === 0) throw refusal(400, 'The body is empty: send a WAV file')
+    // The gateway may have been told to stop while the recording was arriving.
+    if (calls.isDraining) throw http.shuttingDown()
+    const caller = http.callerOf(c)
+    const { signal } = caller
+    const startedAt = performance.now()
+    // A transcription that ignores its signal is not waited for.
+    const transcribed = () => unlessAborted(voice.transcribe(wav, { signal }), signal).catch(() => undefined)
+    const heard = await calls.run(caller, transcribed)
+    if (heard === undefined) throw http.shuttingDown()
+    const text = 'problem' in heard ? '' : heard.text.trim()
+    if (text === '') throw refusal(422, 'problem' in heard ? heard.problem : 'No speech recognized')
+    return json({ text, durationMs: Math.round(performance.now() - startedAt) })
+  })
+}
+
 function nameFrom(text: string): string {
   return shortText(text.replace(/\s+/g, ' ').trim(), limits.MAX_CONVERSATION_NAME)
 }
