@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { Logger } from '../logging/logger.ts'
@@ -22,7 +23,7 @@ export class ChatArchive {
   readonly #source: GatewaySource
   readonly #logger: Logger
   readonly #kept = new Map<string, StoredConversation>()
-  #isRead = false
+  #reading: Promise<void> | undefined
 
   constructor(source: GatewaySource, logger: Logger) {
     this.#source = source
@@ -30,25 +31,27 @@ export class ChatArchive {
   }
 
   /** The conversations of a client, newest first. */
-  list(owner: string): StoredConversation[] {
-    this.#read()
+  async list(owner: string): Promise<StoredConversation[]> {
+    const folder = this.#folder()
+    if (folder !== undefined) this.#reading ??= this.#read(folder)
+    await this.#reading
     const own = [...this.#kept.values()].filter(each => each.owner === owner)
     return own.sort((a, b) => b.updatedAt - a.updatedAt)
   }
 
-  get(owner: string, id: string): StoredConversation | undefined {
-    return this.list(owner).find(each => each.id === id)
+  async get(owner: string, id: string): Promise<StoredConversation | undefined> {
+    return (await this.list(owner)).find(each => each.id === id)
   }
 
   /** Drops the first turns if it is too long, and the oldest conversations of its client if there are too many. */
-  keep(conversation: StoredConversation): void {
+  async keep(conversation: StoredConversation): Promise<void> {
     let turns = conversation.turns.slice(-KEPT_TURNS)
     while (turns.length > 1 && JSON.stringify(turns).length > KEPT_CHARACTERS) turns = turns.slice(1)
     const kept = { ...conversation, turns }
     const text = JSON.stringify(kept, (key, value) => (key === 'dialogue' ? undefined : value))
     this.#kept.set(kept.id, kept)
     this.#save(kept.id, file => writePrivate(file, text))
-    for (const { id } of this.list(kept.owner).slice(KEPT_CONVERSATIONS)) this.remove(id)
+    for (const { id } of (await this.list(kept.owner)).slice(KEPT_CONVERSATIONS)) this.remove(id)
   }
 
   remove(id: string): void {
@@ -68,18 +71,14 @@ export class ChatArchive {
     if (folder !== undefined) quietly(() => action(join(folder, fileOf(id))), failed)
   }
 
-  /** Once there is a folder. Files that are malformed are ignored. */
-  #read(): void {
-    const folder = this.#folder()
-    if (this.#isRead || folder === undefined) return
-    this.#isRead = true
-    quietly(() => {
-      for (const name of readdirSync(folder)) quietly(() => this.#readFile(folder, name))
-    })
+  /** File by file, so that others have their turn in between. Those that are malformed are ignored. */
+  async #read(folder: string): Promise<void> {
+    for (const name of await readdir(folder).catch(() => []))
+      await this.#readFile(folder, name).catch(() => {})
   }
 
-  #readFile(folder: string, name: string): void {
-    const found: StoredConversation = JSON.parse(readFileSync(join(folder, name), 'utf8'))
+  async #readFile(folder: string, name: string): Promise<void> {
+    const found: StoredConversation = JSON.parse(await readFile(join(folder, name), 'utf8'))
     const isWhole = found.turns.every(({ end, parts }) => isRecord(end) && Array.isArray(parts))
     if (isWhole && fileOf(found.id) === name && !this.#kept.has(found.id)) this.#kept.set(found.id, found)
   }

@@ -30,27 +30,29 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
     return json({ models: models.map(({ name, why }) => ({ name, why })) })
   })
   const infoOf = ({ owner: _, turns, ...about }: StoredConversation) => ({ ...about, turns: turns.length })
-  app.get('/api/conversations', c => json({ conversations: archive.list(c.env.client.name).map(infoOf) }))
-  const find = (c: http.RequestContext) => {
-    const found = archive.get(c.env.client.name, c.req.param('id') ?? '')
+  app.get('/api/conversations', async c =>
+    json({ conversations: (await archive.list(c.env.client.name)).map(infoOf) }),
+  )
+  const find = async (c: http.RequestContext) => {
+    const found = await archive.get(c.env.client.name, c.req.param('id') ?? '')
     if (found) return found
     throw refusal(404, 'No conversation with this id')
   }
   const path = '/api/conversations/:id'
-  app.get(path, c => {
-    const found = find(c)
+  app.get(path, async c => {
+    const found = await find(c)
     const turns = found.turns.map(turn => ({ ...turn, dialogue: undefined }))
     return json({ ...found, owner: undefined, turns })
   })
   app.patch(path, async c => {
     const { name } = await http.bodyOf<{ name: string }>(c, { name: 'string' })
     if (!/\S/.test(name)) throw refusal(400, "'name' must be a non-empty string")
-    const renamed = { ...find(c), name: nameFrom(name) }
-    archive.keep(renamed)
+    const renamed = { ...(await find(c)), name: nameFrom(name) }
+    await archive.keep(renamed)
     return json(infoOf(renamed))
   })
-  app.delete(path, c => {
-    const { id } = find(c)
+  app.delete(path, async c => {
+    const { id } = await find(c)
     if (busy.has(id)) throw refusal(409, STILL_ANSWERING)
     archive.remove(id)
     return c.body(null, 204)
@@ -69,7 +71,7 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
     if (calls.isDraining) throw http.shuttingDown()
     const answerer = await answererFor(model, source)
     // An unknown id, or another client's, starts a new conversation under another id.
-    const known = archive.get(client.name, String((body as http.Body).conversation))
+    const known = await archive.get(client.name, String((body as http.Body).conversation))
     const id = known?.id ?? `${client.isNamed ? `${client.name}/` : ''}${randomUUID()}`
     if (busy.has(id)) throw refusal(409, STILL_ANSWERING)
     if (busy.size >= limits.MAX_CHATS) throw http.busy('Too many questions at once')
@@ -149,10 +151,11 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
     // The whole text counts only if nothing was streamed.
     if (!parts.some(part => part.kind === 'text' && /\S/.test(part.text))) addText(parts, text)
     const end = { ...outcome, model: answerer.name, durationMs: Math.round(performance.now() - startedAt) }
-    const { name = nameFrom(message), createdAt = askedAt } = archive.get(client.name, conversation) ?? {}
+    const { name = nameFrom(message), createdAt = askedAt } =
+      (await archive.get(client.name, conversation)) ?? {}
     const turns = [...before, { question: message, askedAt, parts, end, dialogue }]
     const about = { id: conversation, owner: client.name, name, createdAt, updatedAt: Date.now() }
-    archive.keep({ ...about, turns })
+    await archive.keep({ ...about, turns })
     return { text, conversation, ...end }
   }
 }
